@@ -112,18 +112,18 @@ class Examined:
 async def examine(checks: Iterable[Check]) -> list[Examined]:
     """Look at everything, in order; each check has ten seconds, or as it says."""
     found: list[Examined] = []
-    ill: set[str] = set()
+    ill: dict[str, Sentence] = {}
     for check in checks:
         finding = await _look(check, ill)
         if finding.tone in (Tone.BAD, Tone.UNSEEN):
-            ill.add(check.name)
+            ill[check.name] = check.title
         found.append(Examined(check, finding))
     return found
 
 
-async def _look(check: Check, ill: set[str]) -> Finding:
+async def _look(check: Check, ill: Mapping[str, Sentence]) -> Finding:
     if cause := next((name for name in check.after if name in ill), None):
-        return Finding("doctor.unseen", Tone.UNSEEN, {"cause": cause})
+        return Finding("doctor.unseen", Tone.UNSEEN, {"cause": ill[cause]})
     try:
         async with asyncio.timeout(check.seconds):
             return await check.look()
@@ -247,7 +247,10 @@ class Doctor:
             log.info("doctor.well", checks=len(found))
 
     def _one(self, one: Examined) -> dict[str, Any]:
-        facts = {name: str(value) for name, value in one.finding.facts.items()}
+        facts = {
+            name: value.en if isinstance(value, Sentence) else str(value)
+            for name, value in one.finding.facts.items()
+        }
         told: dict[str, Any] = {lang: self._said(one.finding, lang)._asdict() for lang in LANGS}
         return {
             "check": one.check.name,
@@ -258,7 +261,7 @@ class Doctor:
         }
 
     def _said(self, finding: Finding, lang: Lang) -> _Said:
-        facts = _shown(finding)
+        facts = _shown(finding, lang)
         diagnosis = self._diagnoses.get(finding.code)
         if diagnosis is None:  # an error of elsewhere: its sentence says all three
             error = CodexBridgeError(finding.code, **finding.facts)
@@ -282,14 +285,18 @@ async def mend(
     mended = False
     for one in found:
         fix = one.finding.fix
-        if fix is not None and may(say(fix.what, lang, **_shown(one.finding))):
+        if fix is not None and may(say(fix.what, lang, **_shown(one.finding, lang))):
             await asyncio.to_thread(fix.do)
             mended = True
     return await examine([one.check for one in found]) if mended else list(found)
 
 
-def _shown(finding: Finding) -> dict[str, str]:
-    return {name: one_line(str(value), _FACT_BYTES) or "—" for name, value in finding.facts.items()}
+def _shown(finding: Finding, lang: Lang) -> dict[str, str]:
+    told = {
+        name: say(value, lang) if isinstance(value, Sentence) else str(value)
+        for name, value in finding.facts.items()
+    }
+    return {name: one_line(value, _FACT_BYTES) or "—" for name, value in told.items()}
 
 
 def is_well(found: Iterable[Examined]) -> bool:

@@ -132,7 +132,7 @@ SERVICE_ERRORS: Final = {
     "service.no-systemd": Sentence(
         en="No systemd runs here, as in most containers, so there is no service. Run it in the "
         "foreground, or by what supervises this container.",
-        zh="此处没有运行 systemd（多数容器如此），无法安装服务。请在前台运行，"
+        zh="此处没有运行 systemd（多数容器如此），因此没有服务。请在前台运行，"
         "或交给容器的管理程序。",
     ),
     "service.no-user-bus": Sentence(

@@ -117,9 +117,10 @@ class Terminal:
     def until(self, pattern: str) -> re.Match[str]:
         """Wait until the screen ends with this; returns the match."""
         end = time.monotonic() + WITHIN_S
+        anywhere = pattern.replace(" ", r"\s+")  # wherever a line is broken
         while time.monotonic() < end:
             shown = "\n".join([*self.lines()[self.told :], ""]).rstrip("\n")
-            if found := re.search(f"(?:{pattern})\\s*\\Z", shown + " ", re.MULTILINE):
+            if found := re.search(f"(?:{anywhere})\\s*\\Z", shown + " ", re.MULTILINE):
                 return found
             time.sleep(0.1)
         raise TimeoutError(f"{self.name}: {pattern}\n" + "\n".join(self.lines()))

@@ -34,6 +34,7 @@ from gateway.base.messages import SendOutcome
 from gateway.base.settings import WeCom, public_url
 from gateway.channels.wecom_app import OWN_CHECK, SEEN_AS
 from gateway.doctor.subject import Subject
+from gateway.doctor.words import TITLES
 from gateway.link.endpoint import LINK_PATH
 from gateway.wecom.client import WeComClient, errcode_of
 from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
@@ -412,4 +413,4 @@ def _could_listen(host: str, port: int) -> bool:
 
 
 def _unseen() -> Finding:
-    return Finding("doctor.unseen", Tone.UNSEEN, {"cause": "port"})
+    return Finding("doctor.unseen", Tone.UNSEEN, {"cause": TITLES["port"]})

@@ -16,12 +16,14 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, UnavailableError
 from common.home import Home, find_home, private_dir
 from common.sentences import Lang, Sentence, explain
+from common.terminal import wrap
 from common.text import one_line
 from local_agent.cli import init_words as texts
 from local_agent.cli.screen import Screen, at_keyboard, screen_for
@@ -107,14 +109,18 @@ class Setup:
 
     def ask(self, question: Sentence, **facts: object) -> str:
         """Return the line that is typed, without its blanks."""
-        print(self.screen.say(question, **facts), end="", flush=True)
+        print(self._wrapped(self.screen.say(question, **facts)), end="", flush=True)
         return _typed()
+
+    def _wrapped(self, text: str) -> str:
+        lines = wrap(text.rstrip(), get_terminal_size().columns)
+        return "\n".join(lines) + text[len(text.rstrip()) :]
 
     def complain(self, error: CodexBridgeError) -> None:
         """Say what is wrong with an answer, before it is asked for again."""
         from local_agent.error_texts import ERRORS
 
-        print(explain(error, ERRORS, self.screen.lang))
+        print(self._wrapped(explain(error, ERRORS, self.screen.lang)))
 
     def status(self) -> StatusView | None:
         """Return what the running agent says; None without one that can be asked."""
@@ -227,10 +233,14 @@ def asked_folder(setup: Setup) -> Path:
     """Ask which folder; the repository that this was started in is offered."""
     here = Path.cwd()
     found = next((one for one in (here, *here.parents) if (one / ".git").exists()), None)
-    if found is None:
-        return Path(setup.ask(texts.FOLDER) or "")
-    typed = setup.ask(texts.FOLDER_HERE, found=one_line(str(found), 1024))
-    return Path(typed) if typed else found
+    typed = ""
+    while not typed:
+        if found is None:
+            typed = setup.ask(texts.FOLDER)
+        else:
+            typed = setup.ask(texts.FOLDER_HERE, found=one_line(str(found), 1024)) or str(found)
+    quoted = typed[0] in "'\"" and typed[-1] == typed[0]  # as a file manager pastes it
+    return Path(typed[1:-1] if quoted else typed)
 
 
 def _found(folder: Path) -> list[tuple[str, str]]:
@@ -407,6 +417,8 @@ def requested(setup: Setup) -> str:
         typed = _meanwhile(lambda: bool(setup.waiting()))
         if typed is not None and typed.lower() == "s":
             return ""
+        if typed:
+            continue
         if typed is not None:
             asked: dict[str, Any] = {"text": text, "lang": setup.screen.lang, "workspace": ""}
             try:

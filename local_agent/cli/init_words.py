@@ -82,7 +82,7 @@ COMMAND_FOUND: Final = Sentence(
     zh="`@dev test` 的测试命令（回车：{found}，取自 {file}；none：无）：",
 )
 COMMANDS_MORE: Final = Sentence(
-    en="The project's files name more: {commands}", zh="项目文件中还有：{commands}"
+    en="Other test commands found: {commands}", zh="还找到其他测试命令：{commands}"
 )
 CHOOSE_MODEL: Final = Sentence(
     en="Found for a model: {names}. Which one may be asked? What you ask it, and parts of your "
@@ -90,7 +90,7 @@ CHOOSE_MODEL: Final = Sentence(
     zh="找到可用的模型：{names}。使用哪一个？所提的问题和部分代码会发给它的提供方（回车：不使用）：",
 )
 NO_MODEL: Final = Sentence(
-    en="Without a model it goes on; how to connect one: codexbridge help models",
+    en="You can go on without a model. To connect one: codexbridge help models",
     zh="没有模型也可以继续；接入方法：codexbridge help models",
 )
 WINDOW: Final = Sentence(
@@ -106,7 +106,7 @@ WINDOW_FAILED: Final = Sentence(
 )
 BY_TERMINAL: Final = Sentence(
     en="Approvals are asked in a terminal here: codexbridge approve",
-    zh="这里在终端批准：codexbridge approve",
+    zh="本机没有窗口，请在终端批准：codexbridge approve",
 )
 SERVICE: Final = Sentence(
     en="Run the agent as a service, so that it is there after each login? [Y/n] ",

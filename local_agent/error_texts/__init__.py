@@ -348,10 +348,10 @@ _PAIR: Final = {
         "`codexbridge 命令 --help` 查看某个命令。",
     ),
     "input.pairing-code": Sentence(
-        en="That is not a pairing code. It begins with CB1- and has 26 more characters; make a new "
-        "one on the gateway: codexbridge gateway pair --machine NAME --member USER",
-        zh="这不是配对码。配对码以 CB1- 开头，后跟 26 个字符；在网关上重新生成："
-        "codexbridge gateway pair --machine 名称 --member 用户",
+        en="That code is not complete, or has a typing error: copy it again. If it stays so, ask "
+        "your admin for a new one (codexbridge gateway pair).",
+        zh="配对码不完整或有错字，请重新复制。仍不行时，请管理员重新生成"
+        "（codexbridge gateway pair）。",
     ),
     "input.gateway-url": Sentence(
         en="“{url}” is not a gateway's address. It looks like https://gateway.example.com",

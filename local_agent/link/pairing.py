@@ -116,17 +116,23 @@ def gateway_origin(url: str) -> str:
         InputError: ``input.gateway-url``, or ``pair.insecure-url``: without TLS, and not an IP
             literal of this machine's loopback.
     """
-    origin = origin_of(url if "://" in url else f"https://{url}")
+    if "://" not in url:
+        bare = origin_of(f"https://{url}")
+        # On this machine a gateway has no TLS; everywhere else it must have.
+        url = bare.replace("https:", "http:") if _is_loopback(bare) else bare
+    origin = origin_of(url)
     if origin.startswith("https:"):
         return origin
-    host = urlsplit(origin).hostname or ""
-    try:
-        loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        loopback = False  # a name may resolve to anything, "localhost" included
-    if not loopback:
+    if not _is_loopback(origin):
         raise InputError("pair.insecure-url", url=origin)
     return origin
+
+
+def _is_loopback(origin: str) -> bool:
+    try:
+        return ipaddress.ip_address(urlsplit(origin).hostname or "").is_loopback
+    except ValueError:
+        return False  # a name may resolve to anything, "localhost" included
 
 
 def load_pairing(home: Home) -> Pairing | None:

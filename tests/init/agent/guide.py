@@ -66,9 +66,14 @@ _SERVICE: Final = re.compile(r"(?:as a service|设为服务)[^\n]*\[Y/n\]\s*\Z")
 _ENDS: Final = (":", "：", "]", "agent")
 
 
+def wrapped(words: str) -> str:
+    """Return a pattern of the words, wherever a narrow terminal breaks their line."""
+    return r"\s*".join(map(re.escape, words.replace(" ", "")))
+
+
 def answer(terminal: Terminal, words: str, reply: str | None = None) -> None:
     """Wait for a question, and answer it; a service is declined on the way."""
-    asked = re.compile(f"{re.escape(words)}|{_SERVICE.pattern}")
+    asked = re.compile(f"{wrapped(words)}|{_SERVICE.pattern}")
     while _SERVICE.search(terminal.read_until(*_ENDS, after=asked)):
         terminal.type("n")
         terminal.read_until("", after=re.compile(r"\[Y/n\] n"))

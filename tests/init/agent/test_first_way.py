@@ -8,7 +8,16 @@ from collections.abc import Mapping
 import pytest
 
 from tests.e2e.place import CODE, Place, Terminal
-from tests.init.agent.guide import SPOKEN, Told, answer, approve, kept, line_for, to_first_task
+from tests.init.agent.guide import (
+    SPOKEN,
+    Told,
+    answer,
+    approve,
+    kept,
+    line_for,
+    to_first_task,
+    wrapped,
+)
 
 pytestmark = pytest.mark.needs("bubblewrap")
 
@@ -68,7 +77,9 @@ def test_a_local_request_needs_no_gateway_and_a_skipped_approval_stays(place: Pl
         answer(terminal, told.paste, "")
         answer(terminal, told.folder, "")
         answer(terminal, told.command, "no-such-program")
-        terminal.read_until(":", after=re.compile(f"(?s){told.command}.*{told.command}"))
+        terminal.read_until(
+            ":", after=re.compile(f"(?s){wrapped(told.command)}.*{wrapped(told.command)}")
+        )
         terminal.type("make test")
         answer(terminal, "Enter asks for `@dev test` here", "")
         answer(terminal, "codexbridge approve T-", "s")

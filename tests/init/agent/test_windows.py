@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.place import Place, Terminal
 from tests.e2e.test_window import Seen
-from tests.init.agent.guide import SPOKEN, answer, line_for, to_first_task
+from tests.init.agent.guide import SPOKEN, answer, line_for, to_first_task, wrapped
 from tests.screen import Screen, Shown, a_screen, until
 
 pytestmark = [
@@ -47,7 +47,7 @@ def test_the_test_window_is_answered_and_the_first_task_is_approved_in_one(
         screen.do("click", "1")
         answer(terminal, told.send, "")
         assert told.pressed in terminal.shown
-        terminal.read_until(":", "：", after=re.compile(told.opened))
+        terminal.read_until(":", "：", after=re.compile(wrapped(told.opened)))
         asked = seen(screen, "T-")
         asked.over("approve")
         until(asked.awake)

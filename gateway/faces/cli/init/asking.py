@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import select
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from getpass import getpass
@@ -35,6 +37,7 @@ class Question:
         flag: The option that gives it instead; empty for secrets.
         value: Makes the setting of what was typed.
         make: Makes a value where nothing was typed.
+        form: What it must be like as a whole, and the words that say so.
     """
 
     name: Name
@@ -43,6 +46,7 @@ class Question:
     flag: str = ""
     value: Callable[[str], Any] = str
     make: Callable[[], str] | None = None
+    form: tuple[str, Sentence] | None = None
 
 
 class Screen:
@@ -105,10 +109,13 @@ class Screen:
         read = getpass if question.name in SECRETS else input
         while True:
             try:
-                typed = read(prompt).strip() or default
+                # Full-width letters, as an input method leaves them, mean the usual ones.
+                typed = unicodedata.normalize("NFKC", read(prompt)).strip() or default
             except EOFError:
                 raise KeyboardInterrupt from None
-            if typed or question.make is not None:
+            if typed and question.form and not re.fullmatch(question.form[0], typed):
+                self.print(self._ink("red", say(question.form[1], self.lang)))
+            elif typed or question.make is not None:
                 return typed
 
     def entered(self, seconds: float) -> bool:

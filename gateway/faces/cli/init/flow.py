@@ -12,7 +12,9 @@ import secrets
 import signal
 import string
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -40,11 +42,26 @@ def _random(length: int) -> str:
     return "".join(secrets.choice(_ALPHANUMERIC) for _ in range(length))
 
 
-CORP_ID: Final = Question(("wecom", "corp_id"), texts.CORP_ID, texts.CORP_ID_WHERE, "--corp-id")
-AGENT_ID: Final = Question(
-    ("wecom", "agent_id"), texts.AGENT_ID, texts.AGENT_ID_WHERE, "--agent-id"
+CORP_ID: Final = Question(
+    ("wecom", "corp_id"),
+    texts.CORP_ID,
+    texts.CORP_ID_WHERE,
+    "--corp-id",
+    form=(r"w[a-z][0-9A-Za-z]{6,32}", texts.CORP_ID_FORM),
 )
-SECRET: Final = Question(("wecom", "corp_secret"), texts.SECRET, texts.SECRET_WHERE)
+AGENT_ID: Final = Question(
+    ("wecom", "agent_id"),
+    texts.AGENT_ID,
+    texts.AGENT_ID_WHERE,
+    "--agent-id",
+    form=(r"[0-9]{1,12}", texts.AGENT_ID_FORM),
+)
+SECRET: Final = Question(
+    ("wecom", "corp_secret"),
+    texts.SECRET,
+    texts.SECRET_WHERE,
+    form=(r"[!-~]{1,256}", texts.SECRET_FORM),
+)
 PUBLIC_URL: Final = Question(
     ("public_url",), texts.PUBLIC_URL, texts.PUBLIC_URL_WHERE, "--public-url"
 )
@@ -56,13 +73,26 @@ PROXY: Final = Question(
     value=lambda text: tuple(text.replace(",", " ").split()),
 )
 TOKEN: Final = Question(
-    ("wecom", "token"), texts.TOKEN, texts.TOKEN_WHERE, make=lambda: _random(32)
+    ("wecom", "token"),
+    texts.TOKEN,
+    texts.TOKEN_WHERE,
+    make=lambda: _random(32),
+    form=(r"[0-9A-Za-z]{1,32}", texts.TOKEN_FORM),
 )
 AES_KEY: Final = Question(
-    ("wecom", "encoding_aes_key"), texts.AES_KEY, texts.AES_KEY_WHERE, make=lambda: _random(43)
+    ("wecom", "encoding_aes_key"),
+    texts.AES_KEY,
+    texts.AES_KEY_WHERE,
+    make=lambda: _random(43),
+    form=(r"[0-9A-Za-z]{43}", texts.AES_KEY_FORM),
 )
 MEMBER: Final = Question(
-    ("admins",), texts.MEMBER, texts.MEMBER_WHERE, "--member", value=lambda text: (text,)
+    ("admins",),
+    texts.MEMBER,
+    texts.MEMBER_WHERE,
+    "--member",
+    value=lambda text: (text,),
+    form=(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", texts.MEMBER_FORM),
 )
 # Whose answer it is that a finding refuses.
 _CREDENTIALS: Final[Mapping[str, Question]] = {
@@ -104,7 +134,7 @@ class Setup:
             raise InputError("init.no-terminal")
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _interrupt)
-        with self.draft.alone():
+        with self.draft.alone(), self.leaving():
             self.introduce()
             self.reach_wecom()
             self.enter_credentials()
@@ -114,6 +144,16 @@ class Setup:
             self.name_machine()
             self.check_all()
             return live.go_live(self) if self.screen.asks else self.hand_over()
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """Say what is kept where the person stops."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.screen.print()
+            self.screen.tell(texts.LEFT)
+            raise
 
     def introduce(self) -> None:
         """Say what this does, and take the options that nobody is asked for."""
@@ -245,12 +285,13 @@ class Setup:
         checks: tuple[str, ...],
         whose: Mapping[str, Question],
     ) -> Finding:
-        """Ask until nothing that was answered is refused, a few times at most.
+        """Ask until nothing that was answered is refused, each a few times at most.
 
         Raises:
             InputError: ``init.refused`` (said, mend).
         """
-        for left in range(TRIES - 1, -1, -1):
+        refused: Counter[Name] = Counter()
+        while True:
             for question in questions:
                 self.answer(question)
             found = self.look(*checks)
@@ -258,10 +299,10 @@ class Setup:
                 for name, value in list(self.draft.held.items()):
                     self.draft.put(name, value)
                 return found
-            if not (left and self.screen.asks):
-                break
+            refused[culprit.name] += 1
+            if refused[culprit.name] == TRIES or not self.screen.asks:
+                raise self.refusal(found)
             self._refused.add(culprit.name)
-        raise self.refusal(found)
 
     def answer(self, question: Question, default: str = "") -> None:
         """See that a value is there: the option's, the one that was there, or the person's.

@@ -94,6 +94,31 @@ SECRET_WHERE: Final = Sentence(
     en="应用管理 → 自建 → the app → Secret → 查看; what you type is not shown",
     zh="应用管理 → 自建 → 应用 → Secret → 查看；输入时不显示",
 )
+CORP_ID_FORM: Final = Sentence(
+    en="A corp id begins with ww and goes on in letters and digits, such as ww1d19f3ef47e3e472.",
+    zh="企业ID 以 ww 开头，后面是字母和数字，例如 ww1d19f3ef47e3e472。",
+)
+AGENT_ID_FORM: Final = Sentence(
+    en="An AgentId is a number, such as 1000002.", zh="AgentId 是一个数字，例如 1000002。"
+)
+SECRET_FORM: Final = Sentence(
+    en="A Secret has no blanks and no Chinese characters.", zh="Secret 中没有空格和汉字。"
+)
+TOKEN_FORM: Final = Sentence(
+    en="A Token is letters and digits, 32 at most.", zh="Token 由字母和数字组成，最多 32 个字符。"
+)
+AES_KEY_FORM: Final = Sentence(
+    en="An EncodingAESKey is 43 letters and digits.", zh="EncodingAESKey 由 43 个字母和数字组成。"
+)
+MEMBER_FORM: Final = Sentence(
+    en="A UserID is letters, digits and _ . @ -, begins with a letter or digit, and has 64 "
+    "characters at most.",
+    zh="UserID 只能用字母、数字和 _ . @ -，以字母或数字开头，最多 64 个字符。",
+)
+LEFT: Final = Sentence(
+    en="Stopped. What was entered so far is kept. To go on: codexbridge gateway init",
+    zh="已停止。目前输入的内容已保存。继续：codexbridge gateway init",
+)
 TRUST_LATER: Final = Sentence(
     en="{address} is for 企业可信IP; the console takes it once the callback is saved (step 6).",
     zh="{address} 要填入企业可信IP；管理后台在保存回调（第 6 步）之后才能填写。",
