@@ -35,7 +35,7 @@ from gateway.app.serving import (
     write_port,
 )
 from gateway.base.identity import KeyRing, open_identity, sealer
-from gateway.base.messages import Conversation
+from gateway.base.messages import FIRST_APP, Conversation
 from gateway.base.settings import (
     STORE_FILE,
     GatewaySettings,
@@ -182,7 +182,7 @@ def _for_machines(
 
 
 def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
-    conversations = (Conversation(ADMINS, user) for user in settings.admins)
+    conversations = (Conversation(ADMINS, FIRST_APP, user) for user in settings.admins)
     return Admins(tuple(conversations), settings.language, wake=wake)
 
 

@@ -18,17 +18,42 @@ EVENT: Final = "event"
 URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
 
 
+FIRST_APP: Final = "main"  # whose app it is that the settings do not name
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One person as one app or bot knows them: the same id under another is somebody else.
+
+    Attributes:
+        app: Name of the app or bot in the settings.
+        user: Member id exactly as the channel delivers it.
+    """
+
+    app: str
+    user: str
+
+
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """Where a message came from, and where its answers go.
 
     Attributes:
         channel: Name of the channel, as its `Channel` has it.
+        app: Name of the app or bot in the settings, through which it goes.
         user: Member id exactly as the channel delivers it.
+        chat: Id of the group; empty where somebody is alone with the app.
     """
 
     channel: str
+    app: str
     user: str
+    chat: str = ""
+
+    @property
+    def person(self) -> Person:
+        """Who is on the other side."""
+        return Person(self.app, self.user)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +70,8 @@ class InboundMessage:
         created_s: The channel's own time of it, seconds since 1970.
         event: Name of the event in lower case; None for messages.
         corp: Id of the corp it came from.
+        app: Name of the app or bot in the settings that it was sent to.
+        chat: Id of the group that it was written in; empty where the sender is alone with the app.
     """
 
     channel: str
@@ -56,6 +83,13 @@ class InboundMessage:
     created_s: int
     event: str | None = None
     corp: str = ""
+    app: str = FIRST_APP
+    chat: str = ""
+
+    @property
+    def conversation(self) -> Conversation:
+        """Where it was said, and is answered."""
+        return Conversation(self.channel, self.app, self.user, self.chat)
 
 
 # Takes a message with its replay key (a hash of what was received) and returns once both are

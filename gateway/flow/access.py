@@ -12,6 +12,7 @@ from typing import Final, NoReturn
 
 from common.errors import AuthError, InputError
 from common.sentences import Lang
+from gateway.base.messages import Person
 from gateway.store import Connection, agents, members
 from gateway.store.agents import Agent
 from gateway.store.members import Requester
@@ -53,7 +54,7 @@ class IntakePolicy:
     limits: Limits = Limits()
 
 
-def admit(conn: Connection, user_id: str, *, at_ms: int, limits: Limits) -> Requester:
+def admit(conn: Connection, person: Person, *, at_ms: int, limits: Limits) -> Requester:
     """Let a member in.
 
     Raises:
@@ -61,13 +62,13 @@ def admit(conn: Connection, user_id: str, *, at_ms: int, limits: Limits) -> Requ
     """
     member = members.requester(
         conn,
-        user_id,
+        person,
         since_ms=at_ms - MINUTE_MS,
         messages=limits.messages_per_minute + 1,
         queued=limits.queue,
     )
     if member is None:
-        raise AuthError("access.stranger", user=user_id)
+        raise AuthError("access.stranger", user=person.user)
     return member
 
 
@@ -111,7 +112,7 @@ def machine_for(conn: Connection, member: Requester) -> Agent:
             when the chosen one works for them no more: never silently another one.
     """
     if not member.machines:
-        raise InputError("access.no-machine", user=member.user_id)
+        raise InputError("access.no-machine", user=member.person.user)
     if member.chosen_agent_id is not None:
         return chosen_of(conn, member) or _forget_choice(conn, member, member.chosen_agent_id)
     if len(member.machines) > 1:
@@ -144,7 +145,7 @@ def machine_named(member: Requester, name: str) -> Agent:
             ``access.ambiguous-machine``.
     """
     if not member.machines:
-        raise InputError("access.no-machine", user=member.user_id)
+        raise InputError("access.no-machine", user=member.person.user)
     meant = [agent for agent in member.machines if agent.machine.startswith(name)]
     exact = [agent for agent in meant if agent.machine == name]
     if len(exact or meant) > 1:
@@ -156,7 +157,7 @@ def machine_named(member: Requester, name: str) -> Agent:
 
 def _forget_choice(conn: Connection, member: Requester, agent_id: str) -> NoReturn:
     # Kept although the message is refused, so that it is said once.
-    members.choose(conn, member.user_id, None)
+    members.choose(conn, member.person, None)
     gone = agents.find(conn, agent_id)
     name = gone.machine if gone else agent_id
     raise InputError("access.machine-gone", machine=name, machines=_names(member.machines))

@@ -110,12 +110,10 @@ class Admins:
     ) -> None:
         """Queue one notice for each of them."""
         for to in self.conversations:
-            member = members.look_up(conn, to.user)
+            member = members.look_up(conn, to.person)
             lang = (member.lang if member else None) or self.lang
             text = say(sentence, lang, **facts)
-            outbox.put(
-                conn, f"{key}:{to.user}", text, channel=to.channel, user_id=to.user, at_ms=at_ms
-            )
+            outbox.put(conn, f"{key}:{to.app}:{to.user}", text, to=to, at_ms=at_ms)
 
 
 @dataclass(slots=True)

@@ -140,7 +140,9 @@ def hand_over(request: MemberRequest, command: Command | None = None) -> Answer:
         task_id=task_id,
         short_id=short_id,
         agent_id=agent.agent_id,
-        user_id=request.member.user_id,
+        app=request.message.app,
+        user_id=request.message.user,
+        chat=request.message.chat,
         channel=request.message.channel,
         text=request.text,
         lang=request.speaker.lang,
@@ -156,6 +158,7 @@ def hand_over(request: MemberRequest, command: Command | None = None) -> Answer:
         "task.accepted",
         request.at.wall_ms,
         task=task_id,
+        app=task.app,
         user=task.user_id,
         agent=agent.agent_id,
         envelope=envelope.sha256,
@@ -223,7 +226,7 @@ def machines(request: MemberRequest) -> Answer:
         InputError: ``access.no-machine``.
     """
     if not request.member.machines:
-        raise InputError("access.no-machine", user=request.member.user_id)
+        raise InputError("access.no-machine", user=request.message.user)
     lines = _machine_lines(replace(request, machine=None))
     if len(request.member.machines) > 1:
         lines.append(request.speaker.say(replies.HOW_TO_CHOOSE, prefix=request.policy.prefix))
@@ -237,7 +240,7 @@ def without_request(request: MemberRequest) -> Answer:
         InputError: ``access.no-machine``.
     """
     if not request.member.machines:
-        raise InputError("access.no-machine", user=request.member.user_id)
+        raise InputError("access.no-machine", user=request.message.user)
     machine = (request.machine or request.member.machines[0]).machine
     head = request.speaker.say(replies.NO_REQUEST, prefix=request.policy.prefix, machine=machine)
     how = request.speaker.say(replies.HOW_TO_CHOOSE, prefix=request.policy.prefix)
@@ -254,10 +257,15 @@ def use(request: MemberRequest, command: Command) -> Answer:
     if not command.args:
         return machines(request)
     agent = access.machine_named(request.member, command.args)
-    user_id = request.member.user_id
-    members.choose(request.conn, user_id, agent.agent_id)
+    person = request.member.person
+    members.choose(request.conn, person, agent.agent_id)
     audit.append(
-        request.conn, "member.chose", request.at.wall_ms, user=user_id, agent=agent.agent_id
+        request.conn,
+        "member.chose",
+        request.at.wall_ms,
+        app=person.app,
+        user=person.user,
+        agent=agent.agent_id,
     )
     head = request.speaker.say(replies.NOW_CHOSEN, machine=agent.machine)
     return Answer(as_list([head, request.speaker.machine_line(agent)]))
@@ -287,7 +295,7 @@ def _machine_of(request: MemberRequest, command: Command | None) -> Agent:
         return request.machine
     if command is not None and command.task_id is not None:
         # A command about a task goes to the machine that has the task.
-        found = tasks.named(request.conn, request.member.user_id, command.task_id)
+        found = tasks.named(request.conn, request.member.person, command.task_id)
         having = {task.agent_id for task in found if task.reason is None}
         having = having or {task.agent_id for task in found}
         meant = [agent for agent in request.member.machines if agent.agent_id in having]
@@ -302,7 +310,7 @@ def _machine_of(request: MemberRequest, command: Command | None) -> Agent:
 def _open(request: MemberRequest) -> list[Task]:
     """Return the member's unfinished tasks, on the machine that was named if one was."""
     found = tasks.open_of(
-        request.conn, request.member.user_id, limit=request.policy.limits.open_tasks
+        request.conn, request.member.person, limit=request.policy.limits.open_tasks
     )
     return _there(request, found)[:SHOWN_TASKS]
 
@@ -319,7 +327,7 @@ def _named(request: MemberRequest, command: Command) -> list[Task]:
         raise InputError("task.bad-id", given=command.args[:32])
     if command.task_id is None:
         return []
-    named = tasks.named(request.conn, request.member.user_id, command.task_id)
+    named = tasks.named(request.conn, request.member.person, command.task_id)
     if not named:
         raise InputError("task.not-yours", id=command.task_id)
     found = _there(request, named)

@@ -79,7 +79,9 @@ class Intake:
         speaker = Speaker(language_of(message.text or "", policy.lang), policy.zone, at.wall_ms)
         key = f"answer:{at.wall_ms}:{message.dedupe_key}"  # by time: to the end of its index
         try:
-            member = access.admit(conn, message.user, at_ms=at.wall_ms, limits=policy.limits)
+            member = access.admit(
+                conn, message.conversation.person, at_ms=at.wall_ms, limits=policy.limits
+            )
             # Before anything else is refused, so that it is in their language.
             speaker = replace(speaker, lang=member.lang or speaker.lang)
             access.check_pace(member, limits=policy.limits)
@@ -100,7 +102,7 @@ def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: In
     """Note a message by both of its keys; True when it is a new one that wants an answer."""
     new = inbound.remember(
         conn,
-        user_id=message.user,
+        person=message.conversation.person,
         created_s=message.created_s,
         dedupe_key=message.dedupe_key,
         replay_key=replay_key,
@@ -125,8 +127,7 @@ def _queue(
         conn,
         key,
         answer.text,
-        channel=message.channel,
-        user_id=message.user,
+        to=message.conversation,
         at_ms=at.wall_ms,
         task_id=answer.receipt_of,
         kind="progress" if receipt else "reply",
@@ -139,4 +140,5 @@ def _once_in_a_while(error: CodexBridgeError, message: InboundMessage, at: Insta
     period = _ONCE_IN.get(error.code)
     if period is None:
         return None
-    return f"{error.code}:{message.channel}:{message.user}:{at.wall_s // period}"
+    # The user last: no id that somebody chose can be taken for another's.
+    return f"{error.code}:{at.wall_s // period}:{message.app}:{message.chat}:{message.user}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from common.clock import Clock, Instant
 from common.errors import StoreError
-from gateway.base.messages import Conversation, Deliver, SendOutcome
+from gateway.base.messages import Deliver, SendOutcome
 from gateway.store import Connection, Store, agents, members, outbox
 from gateway.store.outbox import Claim, Message
 from gateway.store.tasks import Task
@@ -38,16 +38,8 @@ def tell(conn: Connection, task: Task, key: str, text: str, *, at: Instant) -> N
         text: Within the size of one message.
         at: Now.
     """
-    if members.look_up(conn, task.user_id) is not None:
-        outbox.put(
-            conn,
-            key,
-            text,
-            channel=task.channel,
-            user_id=task.user_id,
-            at_ms=at.wall_ms,
-            task_id=task.task_id,
-        )
+    if members.look_up(conn, task.person) is not None:
+        outbox.put(conn, key, text, to=task.conversation, at_ms=at.wall_ms, task_id=task.task_id)
 
 
 def tell_progress(
@@ -63,13 +55,12 @@ def tell_progress(
         at: Now.
         after_ms: How long it waits for something truer.
     """
-    if members.look_up(conn, task.user_id) is not None:
+    if members.look_up(conn, task.person) is not None:
         outbox.put_progress(
             conn,
             key,
             line,
-            channel=task.channel,
-            user_id=task.user_id,
+            to=task.conversation,
             task_id=task.task_id,
             at_ms=at.wall_ms,
             after_ms=after_ms,
@@ -167,8 +158,7 @@ class Outbox:
 
     async def _deliver(self, message: Message) -> bool:
         """Send one message and note what came of it; False when nothing else is queued."""
-        to = Conversation(message.channel, message.user_id)
-        outcome = await self._send(to, message.text, repeated=_may_be_copied(message))
+        outcome = await self._send(message.to, message.text, repeated=_may_be_copied(message))
         # Until it is noted, the message counts as being sent and holds up all that come after it
         # for the same person.  Not noted before the end, it is sent again, as a copy.
         while True:

@@ -252,7 +252,7 @@ class TaskReports:
         )
         outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=True)
         speaker, machine = self._speaker(task, at), machine_of(conn, task)
-        if reason is Reason.CANCELLED and not members.serves(conn, task.user_id, agent_id):
+        if reason is Reason.CANCELLED and not members.serves(conn, task.person, agent_id):
             text = speaker.unbound(task, machine, result.summary)
         else:
             text = speaker.final(task, machine, reason, result.summary)

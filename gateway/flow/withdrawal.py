@@ -18,6 +18,7 @@ from common.clock import Instant
 from common.model.state import Reason, final_of
 from common.sentences import Sentence, say
 from gateway.base.identity import Seal
+from gateway.base.messages import Person
 from gateway.flow import replies
 from gateway.flow.outbox import machine_of, tell
 from gateway.store import Connection, agents, audit, mailbox, members, tasks
@@ -63,20 +64,20 @@ def send_cancel(conn: Connection, seal: Seal, task: Task, *, at: Instant) -> Non
     )
 
 
-def remove_member(conn: Connection, seal: Seal, user_id: str, *, at: Instant) -> Withdrawn | None:
+def remove_member(conn: Connection, seal: Seal, person: Person, *, at: Instant) -> Withdrawn | None:
     """Take a person off the allow-list, and their open tasks back; None when they are not on it."""
-    if not members.remove(conn, user_id, at_ms=at.wall_ms):
+    if not members.remove(conn, person, at_ms=at.wall_ms):
         return None
-    return _withdraw_all(conn, seal, tasks.open_of(conn, user_id, limit=MOST), at=at)
+    return _withdraw_all(conn, seal, tasks.open_of(conn, person, limit=MOST), at=at)
 
 
 def unbind(
-    conn: Connection, seal: Seal, user_id: str, agent: Agent, *, at: Instant
+    conn: Connection, seal: Seal, person: Person, agent: Agent, *, at: Instant
 ) -> Withdrawn | None:
     """Let a machine no longer work for a member; None when it does not."""
-    if not members.unbind(conn, user_id, agent.agent_id, at_ms=at.wall_ms):
+    if not members.unbind(conn, person, agent.agent_id, at_ms=at.wall_ms):
         return None
-    theirs = [task for task in tasks.open_on(conn, agent.agent_id) if task.user_id == user_id]
+    theirs = [task for task in tasks.open_on(conn, agent.agent_id) if task.person == person]
     return _withdraw_all(conn, seal, theirs, at=at)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gateway.base.messages import Person
 from gateway.store import Connection
 
 # A message that comes again has its own time again, and is found for as long as it is kept.  Should
@@ -11,9 +12,10 @@ from gateway.store import Connection
 # for both keys, beside the sender's others, is two pages less to write than two by their hashes.
 DATED_ANEW_S: Final = 600
 _REMEMBER = """
-    INSERT INTO inbound (user_id, created_s, dedupe_key, replay_key, received_at)
-    SELECT :user_id, :created_s, :dedupe_key, :replay_key, :at WHERE NOT EXISTS (
-        SELECT 1 FROM inbound WHERE user_id = :user_id AND created_s >= :earliest
+    INSERT INTO inbound (app, user_id, created_s, dedupe_key, replay_key, received_at)
+    SELECT :app, :user_id, :created_s, :dedupe_key, :replay_key, :at WHERE NOT EXISTS (
+        SELECT 1 FROM inbound
+        WHERE app = :app AND user_id = :user_id AND created_s >= :earliest
         AND (dedupe_key = :dedupe_key OR replay_key = :replay_key)
     ) ON CONFLICT DO NOTHING"""
 _PURGE = "DELETE FROM inbound WHERE received_at < :before"
@@ -22,7 +24,7 @@ _PURGE = "DELETE FROM inbound WHERE received_at < :before"
 def remember(
     conn: Connection,
     *,
-    user_id: str,
+    person: Person,
     created_s: int,
     dedupe_key: str,
     replay_key: bytes,
@@ -33,7 +35,7 @@ def remember(
     Args:
         conn: The transaction in which the message is also dealt with: when that fails, the message
             is forgotten again, and its next delivery counts as the first.
-        user_id: Who is said to have written it.
+        person: Who is said to have written it.
         created_s: WeCom's own time of it, in seconds since the epoch.
         dedupe_key: What names the message to WeCom, through all of its deliveries.
         replay_key: Hash of the ciphertext: what names this one delivery.
@@ -41,7 +43,8 @@ def remember(
     """
     added = conn.run(
         _REMEMBER,
-        user_id=user_id,
+        app=person.app,
+        user_id=person.user,
         created_s=created_s,
         earliest=created_s - DATED_ANEW_S,
         dedupe_key=dedupe_key,

@@ -12,30 +12,33 @@ from typing import Final
 
 from common.errors import InputError
 from common.sentences import Lang
+from gateway.base.messages import Person
 from gateway.store import Connection, as_record, audit, outbox
 from gateway.store.agents import Agent
 
 USER_ID_BYTES: Final = 128
 
-_FIND = "SELECT lang FROM members WHERE user_id = :user_id"
+_FIND = "SELECT lang FROM members WHERE app = :app AND user_id = :user_id"
 _ADD = """
-    INSERT INTO members (user_id, lang, added_at) VALUES (:user_id, :lang, :at)
-    ON CONFLICT (user_id) DO NOTHING"""
-_SET_LANG = "UPDATE members SET lang = :lang WHERE user_id = :user_id"
-_REMOVE = "DELETE FROM members WHERE user_id = :user_id"
+    INSERT INTO members (app, user_id, lang, added_at) VALUES (:app, :user_id, :lang, :at)
+    ON CONFLICT (app, user_id) DO NOTHING"""
+_SET_LANG = "UPDATE members SET lang = :lang WHERE app = :app AND user_id = :user_id"
+_REMOVE = "DELETE FROM members WHERE app = :app AND user_id = :user_id"
 _COUNT = "SELECT COUNT(*) AS found FROM members"
 _LIST = """
-    SELECT m.user_id, m.lang, m.added_at, a.machine FROM members m
-    LEFT JOIN bindings b ON b.user_id = m.user_id
+    SELECT m.app, m.user_id, m.lang, m.added_at, a.machine FROM members m
+    LEFT JOIN bindings b ON b.app = m.app AND b.user_id = m.user_id
     LEFT JOIN agents a ON a.agent_id = b.agent_id
-    ORDER BY m.user_id, a.machine"""
+    ORDER BY m.app, m.user_id, a.machine"""
 _BIND = """
-    INSERT INTO bindings (user_id, agent_id) VALUES (:user_id, :agent_id) ON CONFLICT DO NOTHING"""
-_UNBIND = "DELETE FROM bindings WHERE user_id = :user_id AND agent_id = :agent_id"
-_UNBIND_MEMBER = "DELETE FROM bindings WHERE user_id = :user_id"
-_BINDINGS = "SELECT agent_id, user_id FROM bindings ORDER BY agent_id, user_id"
-_SERVES = "SELECT 1 AS one FROM bindings WHERE user_id = :user_id AND agent_id = :agent_id"
-_CHOOSE = "UPDATE members SET chosen_agent_id = :agent_id WHERE user_id = :user_id"
+    INSERT INTO bindings (app, user_id, agent_id) VALUES (:app, :user_id, :agent_id)
+    ON CONFLICT DO NOTHING"""
+_THEIRS = "app = :app AND user_id = :user_id"
+_UNBIND = f"DELETE FROM bindings WHERE {_THEIRS} AND agent_id = :agent_id"  # noqa: S608  # our own names
+_UNBIND_MEMBER = f"DELETE FROM bindings WHERE {_THEIRS}"  # noqa: S608  # our own names
+_BINDINGS = "SELECT agent_id, app, user_id FROM bindings ORDER BY agent_id, app, user_id"
+_SERVES = f"SELECT 1 AS one FROM bindings WHERE {_THEIRS} AND agent_id = :agent_id"  # noqa: S608  # our own names
+_CHOOSE = f"UPDATE members SET chosen_agent_id = :agent_id WHERE {_THEIRS}"  # noqa: S608  # our own names
 # How long WeCom may take to deliver a message that still counts, in seconds: what is older need not
 # be looked through at every message.
 _DELIVERY_S: Final = 3600
@@ -43,16 +46,18 @@ _REQUESTER = """
     SELECT m.lang, m.chosen_agent_id, a.*,
     (SELECT COUNT(*) FROM (
         SELECT 1 FROM inbound
-        WHERE user_id = :user_id AND created_s > :written_since AND received_at > :since
+        WHERE app = :app AND user_id = :user_id AND created_s > :written_since
+        AND received_at > :since
         ORDER BY created_s DESC LIMIT :messages
     ) AS recent) AS messages,
-    (SELECT COUNT(*) FROM tasks WHERE user_id = :user_id AND reason IS NULL) AS open_tasks,
+    (SELECT COUNT(*) FROM tasks
+        WHERE user_id = :user_id AND app = :app AND reason IS NULL) AS open_tasks,
     (SELECT COUNT(*) FROM (
         SELECT 1 FROM mailbox q WHERE q.agent_id = a.agent_id AND q.acked_at IS NULL LIMIT :queued
     ) AS waiting) AS queued
-    FROM members m LEFT JOIN bindings b ON b.user_id = m.user_id
+    FROM members m LEFT JOIN bindings b ON b.app = m.app AND b.user_id = m.user_id
     LEFT JOIN agents a ON a.agent_id = b.agent_id AND a.revoked_at IS NULL
-    WHERE m.user_id = :user_id"""
+    WHERE m.app = :app AND m.user_id = :user_id"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,14 @@ class Member:
     """One person on the allow-list.
 
     Attributes:
+        app: Name of the app that they write to.
         user_id: Exactly as the channel delivers it.
         lang: Language to answer in; None to answer in the language of the message.
         added_at: Milliseconds since the epoch.
         machines: Names of the machines that work for this member.
     """
 
+    app: str
     user_id: str
     lang: Lang | None
     added_at: int
@@ -84,6 +91,7 @@ class Requester:
     """A member, as the store knows them at this moment.
 
     Attributes:
+        person: Who it is.
         lang: The language set for them; None to answer in the language of the message.
         machines: The agents that work for them, by name of the machine.
         chosen_agent_id: The one that they chose, which may not be among them any more.
@@ -92,7 +100,7 @@ class Requester:
         queued: How many frames wait for each of their agents, whoever asked for them.
     """
 
-    user_id: str
+    person: Person
     lang: Lang | None
     machines: tuple[Agent, ...]
     chosen_agent_id: str | None
@@ -101,13 +109,13 @@ class Requester:
     queued: Mapping[str, int]
 
 
-def look_up(conn: Connection, user_id: str) -> Speech | None:
+def look_up(conn: Connection, person: Person) -> Speech | None:
     """Return what is set for a member; None for everyone else."""
-    row = conn.one(_FIND, user_id=user_id)
+    row = conn.one(_FIND, app=person.app, user_id=person.user)
     return Speech(row["lang"]) if row else None
 
 
-def add(conn: Connection, user_id: str, *, lang: Lang | None, at_ms: int) -> bool:
+def add(conn: Connection, person: Person, *, lang: Lang | None, at_ms: int) -> bool:
     """Put a person on the allow-list; tells whether they are new there.
 
     The language of a member who is there already is changed when one is given.
@@ -115,23 +123,24 @@ def add(conn: Connection, user_id: str, *, lang: Lang | None, at_ms: int) -> boo
     Raises:
         InputError: ``member.invalid``: empty, too long, or with blanks or hidden characters.
     """
+    user_id = person.user
     printable = user_id.isprintable() and not any(char.isspace() for char in user_id)
     if not user_id or not printable or len(user_id.encode()) > USER_ID_BYTES:
         raise InputError("member.invalid", limit=USER_ID_BYTES)
-    new = conn.run(_ADD, user_id=user_id, lang=lang, at=at_ms) == 1
+    new = conn.run(_ADD, app=person.app, user_id=user_id, lang=lang, at=at_ms) == 1
     if not new and lang is not None:
-        conn.run(_SET_LANG, user_id=user_id, lang=lang)
-    audit.append(conn, "member.added", at_ms, user=user_id, lang=lang, new=new)
+        conn.run(_SET_LANG, app=person.app, user_id=user_id, lang=lang)
+    audit.append(conn, "member.added", at_ms, app=person.app, user=user_id, lang=lang, new=new)
     return new
 
 
-def remove(conn: Connection, user_id: str, *, at_ms: int) -> bool:
+def remove(conn: Connection, person: Person, *, at_ms: int) -> bool:
     """Take a person off the allow-list, with their machines and what was still to be told them."""
-    if not conn.run(_REMOVE, user_id=user_id):
+    if not conn.run(_REMOVE, app=person.app, user_id=person.user):
         return False
-    conn.run(_UNBIND_MEMBER, user_id=user_id)
-    outbox.drop(conn, user_id, at_ms=at_ms)
-    audit.append(conn, "member.removed", at_ms, user=user_id)
+    conn.run(_UNBIND_MEMBER, app=person.app, user_id=person.user)
+    outbox.drop(conn, person, at_ms=at_ms)
+    audit.append(conn, "member.removed", at_ms, app=person.app, user=person.user)
     return True
 
 
@@ -142,71 +151,73 @@ def count(conn: Connection) -> int:
 
 
 def everyone(conn: Connection) -> list[Member]:
-    """Return all members by name."""
-    found: dict[str, Member] = {}
+    """Return all members, by app and by name."""
+    found: dict[Person, Member] = {}
     for row in conn.all(_LIST):
-        user_id, machine = row["user_id"], row["machine"]
-        before = found[user_id].machines if user_id in found else ()
+        person, machine = Person(row["app"], row["user_id"]), row["machine"]
+        before = found[person].machines if person in found else ()
         machines = (*before, machine) if machine is not None else before
-        found[user_id] = Member(user_id, row["lang"], row["added_at"], machines)
+        found[person] = Member(person.app, person.user, row["lang"], row["added_at"], machines)
     return list(found.values())
 
 
-def bind(conn: Connection, user_id: str, agent_id: str, *, at_ms: int) -> bool:
+def bind(conn: Connection, person: Person, agent_id: str, *, at_ms: int) -> bool:
     """Let a machine work for a member; False when it does already.
 
     Raises:
         InputError: ``member.unknown``.
     """
-    if look_up(conn, user_id) is None:
-        raise InputError("member.unknown", user=user_id)
-    if not conn.run(_BIND, user_id=user_id, agent_id=agent_id):
+    if look_up(conn, person) is None:
+        raise InputError("member.unknown", user=person.user)
+    if not conn.run(_BIND, app=person.app, user_id=person.user, agent_id=agent_id):
         return False
-    audit.append(conn, "member.bound", at_ms, user=user_id, agent=agent_id)
+    audit.append(conn, "member.bound", at_ms, app=person.app, user=person.user, agent=agent_id)
     return True
 
 
-def unbind(conn: Connection, user_id: str, agent_id: str, *, at_ms: int) -> bool:
+def unbind(conn: Connection, person: Person, agent_id: str, *, at_ms: int) -> bool:
     """Let a machine no longer work for a member; False when it does not."""
-    if not conn.run(_UNBIND, user_id=user_id, agent_id=agent_id):
+    if not conn.run(_UNBIND, app=person.app, user_id=person.user, agent_id=agent_id):
         return False
-    audit.append(conn, "member.unbound", at_ms, user=user_id, agent=agent_id)
+    audit.append(conn, "member.unbound", at_ms, app=person.app, user=person.user, agent=agent_id)
     return True
 
 
-def serves(conn: Connection, user_id: str, agent_id: str) -> bool:
+def serves(conn: Connection, person: Person, agent_id: str) -> bool:
     """Tell whether a machine works for a member."""
-    return conn.one(_SERVES, user_id=user_id, agent_id=agent_id) is not None
+    found = conn.one(_SERVES, app=person.app, user_id=person.user, agent_id=agent_id)
+    return found is not None
 
 
-def choose(conn: Connection, user_id: str, agent_id: str | None) -> None:
+def choose(conn: Connection, person: Person, agent_id: str | None) -> None:
     """Keep which of their machines a member chose; None to forget it."""
-    conn.run(_CHOOSE, user_id=user_id, agent_id=agent_id)
+    conn.run(_CHOOSE, app=person.app, user_id=person.user, agent_id=agent_id)
 
 
-def by_machine(conn: Connection) -> dict[str, list[str]]:
-    """Return the members that each agent works for, by name."""
-    found: dict[str, list[str]] = {}
+def by_machine(conn: Connection) -> dict[str, list[Person]]:
+    """Return the members that each agent works for, by app and by name."""
+    found: dict[str, list[Person]] = {}
     for row in conn.all(_BINDINGS):
-        found.setdefault(row["agent_id"], []).append(row["user_id"])
+        found.setdefault(row["agent_id"], []).append(Person(row["app"], row["user_id"]))
     return found
 
 
 def requester(
-    conn: Connection, user_id: str, *, since_ms: int, messages: int, queued: int
+    conn: Connection, person: Person, *, since_ms: int, messages: int, queued: int
 ) -> Requester | None:
     """Return a member; None for everyone else.
 
     Args:
         conn: A transaction.
-        user_id: Exactly as the channel delivers it.
+        person: Who writes.
         since_ms: Messages that came later are counted.
         messages: Count so many at most.
         queued: Count so many frames of one agent at most.
     """
     rows = conn.all(
         _REQUESTER,
-        user_id=user_id,
+        app=person.app,
+        user_id=person.user,
         since=since_ms,
         written_since=since_ms // 1000 - _DELIVERY_S,
         messages=messages,
@@ -217,7 +228,7 @@ def requester(
     # Sorted here: for the one row that there mostly is, a statement would sort as for a thousand.
     mine = sorted((row for row in rows if row["agent_id"] is not None), key=itemgetter("machine"))
     return Requester(
-        user_id,
+        person,
         rows[0]["lang"],
         tuple(as_record(Agent, row) for row in mine),
         rows[0]["chosen_agent_id"],

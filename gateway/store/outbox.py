@@ -7,9 +7,11 @@ WeCom drops the copy of what it has seen.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from gateway.base.messages import Conversation, Person
 from gateway.store import Connection, Row, as_record
 
 Kind = Literal["reply", "progress"]
@@ -21,8 +23,10 @@ RECEIPT_MS: Final = 2_000
 _NO_ID: Final = 2**62  # above every one that is given
 
 _PUT = """
-    INSERT INTO outbox (key, channel, user_id, kind, task_id, text, state, created_at, due_at)
-    VALUES (:key, :channel, :user_id, :kind, :task_id, :text, 'queued', :at, :due_at)
+    INSERT INTO outbox
+    (key, channel, app, user_id, chat, kind, task_id, text, state, created_at, due_at)
+    VALUES
+    (:key, :channel, :app, :user_id, :chat, :kind, :task_id, :text, 'queued', :at, :due_at)
     ON CONFLICT (key) DO NOTHING"""
 _MERGE = """
     UPDATE outbox SET text = :text,
@@ -34,13 +38,15 @@ _LAST_PROGRESS = """
 _DROP_PROGRESS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
     WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued' AND key LIKE :keys
-    RETURNING user_id"""
-# A person's replies go in order; a progress line waits for its time, and holds nobody up till then.
-# The same condition twice: only where it stands literally is the index of open rows taken.
-_OPEN = "state IN ('queued', 'sending') AND user_id = :user_id"
+    RETURNING app, chat, user_id"""
+# The replies of a conversation go in order; a progress line waits for its time, and holds nobody up
+# till then.  The same condition twice: only where it stands literally is the index of open rows
+# taken.
+_OF_PERSON = "state IN ('queued', 'sending') AND user_id = :user_id AND app = :app"
+_OPEN = f"{_OF_PERSON} AND chat = :chat"
 _RECKON = f"""
-    INSERT INTO conversations (user_id, due_at)
-    SELECT :user_id, CASE
+    INSERT INTO conversations (app, chat, user_id, due_at)
+    SELECT :app, :chat, :user_id, CASE
         WHEN EXISTS (SELECT 1 FROM outbox WHERE {_OPEN} AND state = 'sending') THEN NULL
         ELSE (SELECT MIN(due_at) FROM (
             SELECT due_at FROM outbox WHERE id = head.id
@@ -52,9 +58,10 @@ _RECKON = f"""
         SELECT COALESCE(MIN(id), {_NO_ID}) AS id FROM outbox
         WHERE {_OPEN} AND state = 'queued' AND kind = 'reply'
     ) AS head WHERE 1 = 1
-    ON CONFLICT (user_id) DO UPDATE SET due_at = excluded.due_at"""  # noqa: S608  # our own names
+    ON CONFLICT (app, chat, user_id) DO UPDATE SET due_at = excluded.due_at"""  # noqa: S608  # our own names
 _DUE = """
-    SELECT user_id FROM conversations WHERE due_at <= :now ORDER BY due_at LIMIT :limit"""
+    SELECT app, chat, user_id FROM conversations
+    WHERE due_at <= :now ORDER BY due_at LIMIT :limit"""
 _NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM conversations WHERE due_at > :now"
 _FIRST_REPLY = f"""
     SELECT * FROM outbox WHERE {_OPEN} AND state = 'queued' AND kind = 'reply'
@@ -63,23 +70,26 @@ _FIRST_PROGRESS = f"""
     SELECT * FROM outbox WHERE {_OPEN} AND state = 'queued' AND kind = 'progress'
     AND due_at <= :now ORDER BY id LIMIT 1"""  # noqa: S608  # our own names
 _DROP = f"""
-    UPDATE outbox SET state = 'dropped', ended_at = :at WHERE {_OPEN} AND state = 'queued'"""  # noqa: S608  # our own names
+    UPDATE outbox SET state = 'dropped', ended_at = :at WHERE {_OF_PERSON} AND state = 'queued'
+    RETURNING app, chat, user_id"""  # noqa: S608  # our own names
 _CLAIM = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id"
 _END = """
     UPDATE outbox SET state = :state, code = :code, ended_at = :at WHERE id = :id
-    RETURNING user_id"""
+    RETURNING app, chat, user_id"""
 _WAITS = "SELECT 1 FROM conversations WHERE due_at IS NOT NULL LIMIT 1"
 _PUT_BACK = """
     UPDATE outbox SET state = 'queued', code = :code, due_at = :due_at,
     attempts = attempts - :uncounted,
     repeated = CASE WHEN :repeated = 1 THEN 1 ELSE repeated END WHERE id = :id
-    RETURNING user_id"""
+    RETURNING app, chat, user_id"""
 _RECOVER = """
-    UPDATE outbox SET state = 'queued', repeated = 1 WHERE state = 'sending' RETURNING user_id"""
+    UPDATE outbox SET state = 'queued', repeated = 1 WHERE state = 'sending'
+    RETURNING app, chat, user_id"""
 _PURGE = "DELETE FROM outbox WHERE ended_at < :before"
 _PURGE_CONVERSATIONS = """
     DELETE FROM conversations WHERE due_at IS NULL AND NOT EXISTS (
         SELECT 1 FROM outbox o WHERE o.user_id = conversations.user_id
+        AND o.app = conversations.app AND o.chat = conversations.chat
         AND o.state IN ('queued', 'sending'))"""
 
 
@@ -98,7 +108,9 @@ class Message:
     id: int
     key: str
     channel: str
+    app: str
     user_id: str
+    chat: str
     kind: Kind
     task_id: str | None
     text: str
@@ -106,6 +118,11 @@ class Message:
     repeated: int
     created_at: int
     due_at: int
+
+    @property
+    def to(self) -> Conversation:
+        """Where it goes."""
+        return Conversation(self.channel, self.app, self.user_id, self.chat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +138,7 @@ def put(
     key: str,
     text: str,
     *,
-    channel: str,
-    user_id: str,
+    to: Conversation,
     at_ms: int,
     task_id: str | None = None,
     kind: Kind = "reply",
@@ -132,8 +148,10 @@ def put(
     added = conn.run(
         _PUT,
         key=key,
-        channel=channel,
-        user_id=user_id,
+        channel=to.channel,
+        app=to.app,
+        user_id=to.user,
+        chat=to.chat,
         kind=kind,
         task_id=task_id,
         text=text,
@@ -141,7 +159,7 @@ def put(
         due_at=at_ms if due_at is None else due_at,
     )
     if added:
-        _reckon(conn, user_id)
+        _reckon(conn, to)
     return added == 1
 
 
@@ -150,8 +168,7 @@ def put_progress(
     key: str,
     text: str,
     *,
-    channel: str,
-    user_id: str,
+    to: Conversation,
     task_id: str,
     at_ms: int,
     after_ms: int = 0,
@@ -162,8 +179,7 @@ def put_progress(
         conn: A writing transaction.
         key: Idempotency key.
         text: The line.
-        channel: Where to.
-        user_id: To whom.
+        to: Where to.
         task_id: Of what; what is told of its end takes the line back.
         at_ms: The moment, milliseconds since the epoch.
         after_ms: How long it waits for something truer.
@@ -174,14 +190,13 @@ def put_progress(
     if last is not None:
         due_at = max(due_at, last + PROGRESS_MS)
     if conn.run(_MERGE, task_id=task_id, text=text, due_at=due_at):
-        _reckon(conn, user_id)
+        _reckon(conn, to)
         return
     put(
         conn,
         f"progress:{key}",
         text,
-        channel=channel,
-        user_id=user_id,
+        to=to,
         at_ms=at_ms,
         task_id=task_id,
         kind="progress",
@@ -202,16 +217,15 @@ def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> 
     _reckon_each(conn, conn.all(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys=keys))
 
 
-def drop(conn: Connection, user_id: str, *, at_ms: int) -> None:
-    """Take back all that waits for a person."""
-    conn.run(_DROP, user_id=user_id, at=at_ms)
-    _reckon(conn, user_id)
+def drop(conn: Connection, person: Person, *, at_ms: int) -> None:
+    """Take back all that waits for a person, in whichever conversation."""
+    _reckon_each(conn, conn.all(_DROP, app=person.app, user_id=person.user, at=at_ms))
 
 
 def claim(conn: Connection, *, now_ms: int, limit: int) -> Claim:
-    """Take up to ``limit`` messages that are due, at most one of each person: the oldest."""
+    """Take up to ``limit`` messages that are due, of each conversation the oldest."""
     due = conn.all(_DUE, now=now_ms, limit=limit)
-    found = [message for row in due if (message := _head(conn, row["user_id"], now_ms))]
+    found = [message for row in due if (message := _head(conn, _key(row), now_ms))]
     for message in found:
         conn.run(_CLAIM, id=message.id)
     _reckon_each(conn, due)
@@ -265,22 +279,23 @@ def purge(conn: Connection, *, before_ms: int) -> int:
     return ended
 
 
-def _head(conn: Connection, user_id: str, now_ms: int) -> Message | None:
-    rows = (
-        conn.one(_FIRST_REPLY, user_id=user_id),
-        conn.one(_FIRST_PROGRESS, user_id=user_id, now=now_ms),
-    )
+def _head(conn: Connection, key: Mapping[str, str], now_ms: int) -> Message | None:
+    rows = (conn.one(_FIRST_REPLY, **key), conn.one(_FIRST_PROGRESS, **key, now=now_ms))
     first = min(
         (as_record(Message, row) for row in rows if row), key=lambda one: one.id, default=None
     )
     return first if first and first.due_at <= now_ms else None
 
 
-def _reckon(conn: Connection, user_id: str) -> None:
-    """Note when a person's outbox is to be looked at next; after every change of it."""
-    conn.run(_RECKON, user_id=user_id)
+def _reckon(conn: Connection, of: Conversation) -> None:
+    """Note when a conversation's outbox is to be looked at next; after every change of it."""
+    conn.run(_RECKON, app=of.app, chat=of.chat, user_id=of.user)
 
 
 def _reckon_each(conn: Connection, rows: list[Row]) -> None:
-    for user_id in {row["user_id"] for row in rows}:
-        _reckon(conn, user_id)
+    for key in {tuple(_key(row).items()) for row in rows}:
+        conn.run(_RECKON, **dict(key))
+
+
+def _key(row: Row) -> dict[str, str]:
+    return {name: row[name] for name in ("app", "chat", "user_id")}

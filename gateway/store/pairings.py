@@ -12,6 +12,7 @@ from typing import Final
 
 from common.errors import InputError, StateError
 from common.signing import VerifyKey
+from gateway.base.messages import Person
 from gateway.store import Connection, agents, as_record, audit, members
 
 LIFETIME_MS: Final = 10 * 60 * 1000
@@ -21,8 +22,8 @@ _NEVER_MS: Final = 2**53
 
 MACHINE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _CREATE = """
-    INSERT INTO pairings (pairing_id, secret, machine, user_id, created_at, expires_at)
-    VALUES (:pairing_id, :secret, :machine, :user_id, :at, :expires_at)"""
+    INSERT INTO pairings (pairing_id, secret, machine, app, user_id, created_at, expires_at)
+    VALUES (:pairing_id, :secret, :machine, :app, :user_id, :at, :expires_at)"""
 _FIND = "SELECT * FROM pairings WHERE pairing_id = :pairing_id"
 # A code that cannot be used and one that never was cost the same write as one that is open.
 _WRONG = """
@@ -47,6 +48,7 @@ class Pairing:
     Attributes:
         secret: What the proofs are made with; None once the code is over.
         machine: Name that the admin chose for the machine.
+        app: Name of the app that the member writes to.
         user_id: Member that it will work for.
         agent_id: What it became; None until it is used.
     """
@@ -54,6 +56,7 @@ class Pairing:
     pairing_id: str
     secret: bytes | None
     machine: str
+    app: str
     user_id: str
     expires_at: int
     wrong_tries: int
@@ -66,7 +69,7 @@ class Pairing:
 
 
 def create(
-    conn: Connection, pairing_id: str, *, secret: bytes, machine: str, user_id: str, at_ms: int
+    conn: Connection, pairing_id: str, *, secret: bytes, machine: str, person: Person, at_ms: int
 ) -> int:
     """Open a code and return when it expires, in milliseconds since the epoch.
 
@@ -76,8 +79,8 @@ def create(
     """
     if not MACHINE_NAME.fullmatch(machine):
         raise InputError("machine.invalid-name", machine=machine[:64])
-    if members.look_up(conn, user_id) is None:
-        raise InputError("member.unknown", user=user_id)
+    if members.look_up(conn, person) is None:
+        raise InputError("member.unknown", user=person.user)
     if agents.of_machine(conn, machine) is not None:
         raise StateError("machine.claimed", machine=machine)
     expires_at = at_ms + LIFETIME_MS
@@ -86,11 +89,20 @@ def create(
         pairing_id=pairing_id,
         secret=secret,
         machine=machine,
-        user_id=user_id,
+        app=person.app,
+        user_id=person.user,
         at=at_ms,
         expires_at=expires_at,
     )
-    audit.append(conn, "pairing.opened", at_ms, pairing=pairing_id, machine=machine, user=user_id)
+    audit.append(
+        conn,
+        "pairing.opened",
+        at_ms,
+        pairing=pairing_id,
+        machine=machine,
+        app=person.app,
+        user=person.user,
+    )
     return expires_at
 
 
@@ -107,7 +119,7 @@ def count_wrong_try(conn: Connection, pairing_id: str, *, at_ms: int) -> None:
     """
     facts = {"pairing_id": pairing_id, "at": at_ms, "limit": MAX_WRONG_TRIES, "nobody": NOBODY}
     if not conn.run(_WRONG, **facts):  # the first try at none that there ever was
-        empty: dict[str, object] = {"secret": None, "machine": "", "user_id": ""}
+        empty: dict[str, object] = {"secret": None, "machine": "", "app": "", "user_id": ""}
         conn.run(_CREATE, pairing_id=NOBODY, at=at_ms, expires_at=_NEVER_MS, **empty)
 
 
@@ -146,7 +158,7 @@ def complete(
         at_ms=at_ms,
         gateway_key_id=gateway_key_id,
     )
-    members.bind(conn, found.user_id, agent_id, at_ms=at_ms)
+    members.bind(conn, Person(found.app, found.user_id), agent_id, at_ms=at_ms)
     audit.append(
         conn,
         "agent.enrolled",

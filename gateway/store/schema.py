@@ -46,10 +46,23 @@ def _partial(name: str, *columns: str, where: str, unique: bool = False) -> Inde
     return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
-# Who may write to the bot.  The id is taken exactly as the channel delivers it.
+def _app(*, primary_key: bool = False) -> Column[str]:
+    """Name of the app in the settings; a member's id means somebody only together with it."""
+    return Column(
+        "app", Text, primary_key=primary_key, nullable=False, server_default=text("'main'")
+    )
+
+
+def _chat(*, primary_key: bool = False) -> Column[str]:
+    """Id of the group; empty where a member is alone with the app."""
+    return Column("chat", Text, primary_key=primary_key, nullable=False, server_default=text("''"))
+
+
+# Who may write to which app.  The id is taken exactly as the channel delivers it.
 members = Table(
     "members",
     metadata,
+    _app(primary_key=True),
     Column("user_id", Text, primary_key=True),
     Column("lang", Text),
     _when("added_at"),
@@ -83,6 +96,7 @@ agents = Table(
 bindings = Table(
     "bindings",
     metadata,
+    _app(primary_key=True),
     Column("user_id", Text, primary_key=True),
     Column("agent_id", Text, ForeignKey("agents.agent_id"), primary_key=True),
 )
@@ -95,6 +109,7 @@ pairings = Table(
     Column("secret", LargeBinary),
     Column("machine", Text, nullable=False),
     Column("user_id", Text, nullable=False),
+    _app(),
     _when("created_at"),
     _when("expires_at"),
     Column("wrong_tries", Integer, nullable=False, server_default=text("0")),
@@ -107,6 +122,7 @@ pairings = Table(
 inbound = Table(
     "inbound",
     metadata,
+    _app(primary_key=True),
     Column("user_id", Text, primary_key=True),
     Column("created_s", BigInteger, primary_key=True, autoincrement=False),
     Column("dedupe_key", Text, primary_key=True),
@@ -139,9 +155,11 @@ tasks = Table(
     _when("created_at"),
     _when("updated_at"),
     _when("expires_at"),
+    _app(),
+    _chat(),
     UniqueConstraint("agent_id", "short_id", name="uq_tasks_agent_id_short_id"),
-    Index("ix_tasks_user_id", "user_id", "short_id"),
-    _partial("ix_tasks_open", "user_id", "created_at", where="reason IS NULL"),
+    Index("ix_tasks_user_id", "user_id", "app", "short_id"),
+    _partial("ix_tasks_open", "user_id", "app", "created_at", where="reason IS NULL"),
     _partial(
         "ix_tasks_to_cancel", "agent_id", where="reason IS NULL AND cancel_asked_at IS NOT NULL"
     ),
@@ -199,20 +217,24 @@ outbox = Table(
     _when("created_at"),
     _when("due_at"),
     _when("ended_at", optional=True),
+    _app(),
+    _chat(),
     _partial(
         "ix_outbox_open",
-        *("user_id", "state", "kind", "id"),
+        *("user_id", "app", "chat", "state", "kind", "id"),
         where="state IN ('queued', 'sending')",
     ),
     _partial("ix_outbox_ended_at", "ended_at", where="ended_at IS NOT NULL"),
     _partial("ix_outbox_task_id", "task_id", where="task_id IS NOT NULL"),
 )
 
-# Whose outbox is looked at when: the moment the next message to a person is due, None while one is
-# on its way to them or nothing waits.  What is held back costs nobody a look.
+# Which conversation's outbox is looked at when: the moment its next message is due, None while one
+# is on its way or nothing waits.  What is held back costs nobody a look.
 conversations = Table(
     "conversations",
     metadata,
+    _app(primary_key=True),
+    _chat(primary_key=True),
     Column("user_id", Text, primary_key=True),
     _when("due_at", optional=True),
     _partial("ix_conversations_due_at", "due_at", where="due_at IS NOT NULL"),

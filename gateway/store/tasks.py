@@ -11,6 +11,7 @@ from common.ids import new_short_id
 from common.model.state import Reason, TaskState
 from common.sentences import Lang
 from common.text import CHAT_BYTES, clip_bytes
+from gateway.base.messages import Conversation, Person
 from gateway.store import Connection, Row, as_record
 
 # With 32 letters and 4 places a conflict is rare; after three of them the space is getting full.
@@ -21,7 +22,9 @@ _COLUMNS = (
     "task_id",
     "short_id",
     "agent_id",
+    "app",
     "user_id",
+    "chat",
     "channel",
     "text",
     "lang",
@@ -33,16 +36,16 @@ _COLUMNS = (
 )
 _TAKEN = "SELECT 1 AS one FROM tasks WHERE agent_id = :agent_id AND short_id = :short_id"
 _CREATE = """
-    INSERT INTO tasks (task_id, short_id, agent_id, user_id, channel, text, lang, state,
+    INSERT INTO tasks (task_id, short_id, agent_id, app, user_id, chat, channel, text, lang, state,
     envelope_sha256, created_at, updated_at, expires_at)
-    VALUES (:task_id, :short_id, :agent_id, :user_id, :channel, :text, :lang, :state,
+    VALUES (:task_id, :short_id, :agent_id, :app, :user_id, :chat, :channel, :text, :lang, :state,
     :envelope_sha256, :created_at, :updated_at, :expires_at)"""
 _FIND = "SELECT * FROM tasks WHERE task_id = :task_id"
 _NAMED = """
-    SELECT * FROM tasks WHERE user_id = :user_id AND short_id = :short_id
+    SELECT * FROM tasks WHERE user_id = :user_id AND app = :app AND short_id = :short_id
     ORDER BY created_at DESC"""
 _OPEN_OF = """
-    SELECT * FROM tasks WHERE user_id = :user_id AND reason IS NULL
+    SELECT * FROM tasks WHERE user_id = :user_id AND app = :app AND reason IS NULL
     ORDER BY created_at DESC LIMIT :limit"""
 _OPEN_ON = """
     SELECT * FROM tasks WHERE agent_id = :agent_id AND reason IS NULL ORDER BY created_at"""
@@ -50,8 +53,8 @@ _OPEN_ON = """
 _UNWELCOME = """
     SELECT t.* FROM mailbox m JOIN tasks t ON t.task_id = m.task_id
     WHERE m.agent_id = :agent_id AND m.acked_at IS NULL AND m.typ = 'task' AND NOT EXISTS (
-        SELECT 1 FROM bindings b JOIN members p ON p.user_id = b.user_id
-        WHERE b.agent_id = m.agent_id AND b.user_id = t.user_id
+        SELECT 1 FROM bindings b JOIN members p ON p.app = b.app AND p.user_id = b.user_id
+        WHERE b.agent_id = m.agent_id AND b.app = t.app AND b.user_id = t.user_id
     ) ORDER BY t.created_at"""
 _TO_CANCEL = """
     SELECT * FROM tasks WHERE agent_id = :agent_id AND reason IS NULL
@@ -101,7 +104,9 @@ class Task:
     Attributes:
         task_id: UUIDv7.
         short_id: Its name for people, unique for its machine.
+        app: Name of the app that it was asked through.
         user_id: Who is said to have asked.
+        chat: Id of the group that it was asked in; empty where they are alone with the app.
         lang: Language of everything that is told about it.
         envelope_sha256: Names the signed envelope; a result must name the same one (R18).
         expires_at: Until when it may wait for its machine, in milliseconds since the epoch.
@@ -116,7 +121,9 @@ class Task:
     task_id: str
     short_id: str
     agent_id: str
+    app: str
     user_id: str
+    chat: str
     channel: str
     text: str
     lang: Lang
@@ -137,6 +144,16 @@ class Task:
         object.__setattr__(self, "state", TaskState(self.state))
         if self.reason is not None:
             object.__setattr__(self, "reason", Reason(self.reason))
+
+    @property
+    def conversation(self) -> Conversation:
+        """Where it was asked for, and is told of."""
+        return Conversation(self.channel, self.app, self.user_id, self.chat)
+
+    @property
+    def person(self) -> Person:
+        """Who is said to have asked."""
+        return Person(self.app, self.user_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +203,14 @@ def find(conn: Connection, task_id: str) -> Task | None:
     return as_record(Task, row) if row else None
 
 
-def named(conn: Connection, user_id: str, short_id: str) -> list[Task]:
+def named(conn: Connection, person: Person, short_id: str) -> list[Task]:
     """Return a member's own tasks of that short ID; more than one only across machines."""
-    return _tasks(conn.all(_NAMED, user_id=user_id, short_id=short_id))
+    return _tasks(conn.all(_NAMED, app=person.app, user_id=person.user, short_id=short_id))
 
 
-def open_of(conn: Connection, user_id: str, *, limit: int) -> list[Task]:
+def open_of(conn: Connection, person: Person, *, limit: int) -> list[Task]:
     """Return a member's unfinished tasks, the newest first."""
-    return _tasks(conn.all(_OPEN_OF, user_id=user_id, limit=limit))
+    return _tasks(conn.all(_OPEN_OF, app=person.app, user_id=person.user, limit=limit))
 
 
 def open_on(conn: Connection, agent_id: str) -> list[Task]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from common.clock import Instant
     from gateway.base.identity import Seal
+    from gateway.base.messages import Person
     from gateway.base.settings import GatewaySettings
     from gateway.store.runner import AdminStore
 
@@ -59,6 +60,12 @@ class Console:
         from gateway.store.runner import open_admin
 
         return open_admin(self.state / STORE_FILE)
+
+    def person(self, user: str) -> Person:
+        """Return whom a UserID means: a member of the one app that there is."""
+        from gateway.base import messages
+
+        return messages.Person(messages.FIRST_APP, user)
 
     def seal(self) -> Seal:
         """Return what signs envelopes as the server does: with the keys beside the store."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from common.clock import Instant
     from gateway.base.identity import Seal
+    from gateway.base.messages import Person
     from gateway.store import Connection
     from gateway.store.agents import Agent
     from gateway.store.pairings import Pairing
@@ -85,7 +86,7 @@ def run_bind(args: argparse.Namespace, console: Console) -> int:
         InputError: ``machine.unknown`` or ``member.unknown``.
     """
     with console.open_store() as store:
-        new = store.write(_bind, args.machine, args.user, at_ms=now_ms())
+        new = store.write(_bind, args.machine, console.person(args.user), at_ms=now_ms())
     sentence = texts.BOUND if new else texts.WAS_BOUND
     return console.tell(sentence, machine=args.machine, user=args.user)
 
@@ -101,7 +102,8 @@ def run_unbind(args: argparse.Namespace, console: Console) -> int:
 
     with console.open_store() as store:
         agent = store.read(_named, args.machine)
-        done = store.write(withdrawal.unbind, console.seal(), args.user, agent, at=now())
+        person = console.person(args.user)
+        done = store.write(withdrawal.unbind, console.seal(), person, agent, at=now())
     if done is None:
         raise InputError("machine.not-bound", machine=args.machine, user=args.user)
     facts = {"machine": args.machine, "user": args.user, "ended": done.ended, "left": done.left}
@@ -153,7 +155,7 @@ def make_code(
             pairing_id(secret),
             secret=secret,
             machine=machine,
-            user_id=user,
+            person=console.person(user),
             revoke_with=console.seal() if replace else None,
             at=now(),
         )
@@ -204,10 +206,10 @@ def _named(conn: Connection, machine: str) -> Agent:
     return agent
 
 
-def _bind(conn: Connection, machine: str, user: str, *, at_ms: int) -> bool:
+def _bind(conn: Connection, machine: str, person: Person, *, at_ms: int) -> bool:
     from gateway.store import members
 
-    return members.bind(conn, user, _named(conn, machine).agent_id, at_ms=at_ms)
+    return members.bind(conn, person, _named(conn, machine).agent_id, at_ms=at_ms)
 
 
 def _records(conn: Connection, *, revoked_too: bool) -> list[dict[str, Any]]:
@@ -221,7 +223,7 @@ def _records(conn: Connection, *, revoked_too: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _record(agent: Agent, users: Sequence[str], waiting: int) -> dict[str, Any]:
+def _record(agent: Agent, users: Sequence[Person], waiting: int) -> dict[str, Any]:
     import base64
 
     return {
@@ -229,7 +231,7 @@ def _record(agent: Agent, users: Sequence[str], waiting: int) -> dict[str, Any]:
         "agent_id": agent.agent_id,
         "key_id": agent.key_id,
         "public_key": base64.b64encode(agent.public_key).decode("ascii"),
-        "members": list(users),
+        "members": [person.user for person in users],
         "online": agent.online and agent.revoked_at is None,
         "connected_at": agent.connected_at,
         "last_seen_at": agent.last_seen_at,
@@ -267,7 +269,7 @@ def _open_code(
     *,
     secret: bytes,
     machine: str,
-    user_id: str,
+    person: Person,
     revoke_with: Seal | None,
     at: Instant,
 ) -> int:
@@ -277,7 +279,7 @@ def _open_code(
     if revoke_with is not None:
         withdrawal.revoke(conn, revoke_with, machine, at=at)
     return pairings.create(
-        conn, name, secret=secret, machine=machine, user_id=user_id, at_ms=at.wall_ms
+        conn, name, secret=secret, machine=machine, person=person, at_ms=at.wall_ms
     )
 
 

@@ -49,7 +49,7 @@ def _add(args: argparse.Namespace, console: Console) -> int:
     from gateway.store import members
 
     with console.open_store() as store:
-        new = store.write(members.add, args.user, lang=args.lang, at_ms=now_ms())
+        new = store.write(members.add, console.person(args.user), lang=args.lang, at_ms=now_ms())
     if not new and args.lang is not None:
         return console.tell(texts.LANG_SET, user=args.user, lang=args.lang)
     return console.tell(texts.ADDED if new else texts.WAS_THERE, user=args.user)
@@ -60,7 +60,9 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
     from gateway.flow import withdrawal
 
     with console.open_store() as store:
-        done = store.write(withdrawal.remove_member, console.seal(), args.user, at=now())
+        done = store.write(
+            withdrawal.remove_member, console.seal(), console.person(args.user), at=now()
+        )
     if done is None:
         raise InputError("member.not-listed", user=args.user)
     return console.tell(texts.REMOVED, user=args.user, ended=done.ended, left=done.left)

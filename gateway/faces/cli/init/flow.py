@@ -206,7 +206,7 @@ class Setup:
             known = next((user for user in admins if user in listed), admins[0])
             self.user = given or known
             if self.user not in listed:
-                store.write(members.add, self.user, lang=None, at_ms=now_ms())
+                store.write(members.add, self.console.person(self.user), lang=None, at_ms=now_ms())
                 self.screen.tell(texts.MEMBER_ADDED, user=self.user)
 
     def name_machine(self) -> None:
@@ -269,10 +269,11 @@ class Setup:
         with self.console.open_store() as store:
             ours = store.read(members.by_machine)
             everyone = store.read(agents.everyone)
+        person = self.console.person(self.user)
         return [
             agent
             for agent in everyone
-            if agent.revoked_at is None and self.user in ours.get(agent.agent_id, ())
+            if agent.revoked_at is None and person in ours.get(agent.agent_id, ())
         ]
 
     def is_bound(self) -> bool:
