@@ -168,6 +168,10 @@ SHARED: dict[str, Sentence] = {
         en="The setting {name} has too many entries: at most {wanted}.",
         zh="设置项 {name} 的条目过多，最多 {wanted} 个。",
     ),
+    "config.invalid/names": Sentence(
+        en="The setting {name} is not valid. Each of its tables has a name of its own: name = …",
+        zh="设置项 {name} 无效。其中每个表都要有各不相同的名称：name = …",
+    ),
     "config.invalid/utf-8": Sentence(
         en="{name} is not UTF-8 text. Save it as UTF-8.",
         zh="{name} 不是 UTF-8 文本。请以 UTF-8 保存。",

@@ -9,6 +9,10 @@ One setting ``[wecom] corp_id`` of the gateway is spelled
     wecom.corp_id                          in the TOML file, as a table, and in error messages
     CODEXBRIDGE_GATEWAY__WECOM__CORP_ID    in the environment (lists and tables as JSON)
     wecom__corp_id                         as a file in the secrets directory
+
+Tables that people name, such as ``[[wecom.apps]]`` with ``name = "shop"``, may also be written
+``[wecom.apps.shop]``; the name is then a part of the path: ``wecom__apps__shop__token``.  What
+stands outside of the file adds to a table that the file has, and makes none.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, Final, Literal, NoReturn, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, SecretBytes, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -99,6 +103,7 @@ class Settings(Section):
 
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
+Leaves: TypeAlias = Mapping[tuple[str, ...], FieldInfo]
 Source = Literal["default", "file", "secrets", "environment", "command-line"]
 
 
@@ -162,13 +167,15 @@ def load_with_sources(
     Raises:
         ConfigError: as `load`.
     """
-    variables = _own_variables(model, environ)
-    from_file = _read_toml(file) if file else {}
-    _refuse_secrets(model, from_file, file)
+    from_file = _by_name(model, _read_toml(file), file) if file else {}
+    known = dict(every_leaf(model, from_file))
+    variables = _own_variables(model, known, environ)
+    _refuse_secrets(model, known, from_file, file)
+    from_secrets = _read_secrets(known, secrets_dir) if secrets_dir else {}
     layers: tuple[tuple[Source, Mapping[str, Any]], ...] = (
         ("file", from_file),
-        ("secrets", _decode(model, _read_secrets(model, secrets_dir) if secrets_dir else {})),
-        ("environment", _decode(model, variables)),
+        ("secrets", _decode(known, from_secrets)),
+        ("environment", _decode(known, variables)),
         ("command-line", overrides or {}),
     )
     named = tuple((source, frozenset(_paths(layer))) for source, layer in layers)
@@ -196,6 +203,22 @@ def leaves(model: type[BaseModel]) -> Iterator[tuple[tuple[str, ...], FieldInfo]
             yield from (((name, *path), leaf) for path, leaf in leaves(section))
 
 
+def every_leaf(
+    model: type[BaseModel], table: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """Yield what `leaves` does, and every setting of each table that the file names.
+
+    Args:
+        model: Of the settings.
+        table: What the file says.
+    """
+    for path, field in leaves(model):
+        yield path, field
+        if kind := _named(field):
+            for name in _table_at(table, path):
+                yield from (((*path, name, *leaf), inner) for leaf, inner in leaves(kind))
+
+
 def is_secret(field: FieldInfo) -> bool:
     """Tell whether the field holds a secret, which may stand in no TOML file."""
     kinds = {field.annotation, *get_args(field.annotation)}
@@ -215,8 +238,49 @@ def _section(annotation: object) -> type[BaseModel] | None:
     return None
 
 
-def _own_variables(model: type[Settings], environ: Mapping[str, str]) -> dict[str, str]:
-    known = {variable_name(model, path): name for path, name in _outside(model)}
+def _named(field: FieldInfo) -> type[Section] | None:
+    """Return the section of which people name tables; None where it is no such setting."""
+    is_dict = get_origin(field.annotation) in (dict, Mapping) and not is_from_file(field)
+    kind = get_args(field.annotation)[-1] if is_dict else None
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+
+
+def _table_at(table: object, path: tuple[str, ...]) -> Mapping[str, Any]:
+    for name in path:
+        table = table.get(name) if isinstance(table, Mapping) else None
+    return table if isinstance(table, Mapping) else {}
+
+
+def _by_name(model: type[Settings], table: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+    """Return what the file says, each list of named tables as a table of them.
+
+    Raises:
+        ConfigError: ``config.invalid`` (name, why): one has no name, or another one's.
+    """
+    for path, field in leaves(model):
+        listed = _table_at(table, path[:-1]).get(path[-1]) if _named(field) else None
+        if not isinstance(listed, list):
+            continue
+        found: dict[str, Any] = {}
+        for entry in listed:
+            name = entry.get("name") if isinstance(entry, Mapping) else None
+            if not isinstance(name, str) or name in found:
+                raise ConfigError("config.invalid", name=".".join(path), why="names", file=file)
+            found[name] = {key: value for key, value in entry.items() if key != "name"}
+        table = _merge(table, _under(path, found))
+    return table
+
+
+def _under(path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    for part in reversed(path):
+        value = {part: value}
+    return dict(value)
+
+
+def _own_variables(
+    model: type[Settings], every: Leaves, environ: Mapping[str, str]
+) -> dict[str, str]:
+    known = {variable_name(model, path): name for path, name in _outside(every)}
     other_halves = tuple(f"{PREFIX}{h.upper()}{_SEPARATOR}" for h in HALVES if h != model.half)
     own: dict[str, str] = {}
     for name, text in environ.items():
@@ -232,9 +296,9 @@ def _own_variables(model: type[Settings], environ: Mapping[str, str]) -> dict[st
     return own
 
 
-def _outside(model: type[Settings]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _outside(every: Leaves) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield path and name of what may be set outside of the file."""
-    for path, field in leaves(model):
+    for path, field in every.items():
         if not is_from_file(field):
             yield path, _SEPARATOR.join(path)
 
@@ -276,8 +340,8 @@ def _read(path: Path, limit: int, exposed: Callable[[os.stat_result], int], code
     return raw
 
 
-def _read_secrets(model: type[Settings], directory: Path) -> dict[str, str]:
-    known = {name for _, name in _outside(model)}
+def _read_secrets(every: Leaves, directory: Path) -> dict[str, str]:
+    known = {name for _, name in _outside(every)}
     try:
         names = sorted(path.name for path in directory.iterdir() if not path.name.startswith("."))
     except OSError as error:
@@ -317,8 +381,10 @@ def _readable(found: os.stat_result) -> int:
     return found.st_mode & (0o027 if found.st_uid == 0 else 0o077)
 
 
-def _refuse_secrets(model: type[Settings], table: Mapping[str, Any], file: Path | None) -> None:
-    for path, field in leaves(model):
+def _refuse_secrets(
+    model: type[Settings], every: Leaves, table: Mapping[str, Any], file: Path | None
+) -> None:
+    for path, field in every.items():
         if is_secret(field) and _present(table, path):
             name, how = ".".join(path), variable_name(model, path)
             raise ConfigError("config.secret-in-file", name=name, file=file, how=how)
@@ -340,23 +406,21 @@ def _paths(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tu
             yield from _paths(value, (*above, name))
 
 
-def _decode(model: type[Settings], names: Mapping[str, str]) -> dict[str, Any]:
-    fields = {_SEPARATOR.join(path): field for path, field in leaves(model)}
+def _decode(every: Leaves, names: Mapping[str, str]) -> dict[str, Any]:
+    known = {_SEPARATOR.join(path): (path, field) for path, field in every.items()}
     decoded: dict[str, Any] = {}
     for name, text in names.items():
         # An empty variable is an unset one: compose files and units cannot leave a line out.
         if not text:
             continue
+        path, field = known[name]
         value: Any = text
-        if _is_composite(fields[name].annotation):
+        if _is_composite(field.annotation):
             try:
                 value = json.loads(text)
             except (ValueError, RecursionError):
-                path = name.replace(_SEPARATOR, ".")
-                raise ConfigError("config.invalid", name=path, why="json") from None
-        for part in reversed(name.split(_SEPARATOR)):
-            value = {part: value}
-        decoded = _merge(decoded, value)
+                raise ConfigError("config.invalid", name=".".join(path), why="json") from None
+        decoded = _merge(decoded, _under(path, value))
     return decoded
 
 

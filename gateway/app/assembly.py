@@ -182,7 +182,9 @@ def _for_machines(
 
 
 def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
-    conversations = (Conversation(ADMINS, FIRST_APP, user) for user in settings.admins)
+    told = [(FIRST_APP, user) for user in settings.admins]
+    told += [(name, user) for name, app in settings.wecom.apps.items() for user in app.admins]
+    conversations = (Conversation(ADMINS, app, user) for app, user in told)
     return Admins(tuple(conversations), settings.language, wake=wake)
 
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta, timezone, tzinfo
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -25,6 +25,7 @@ from common.home import find_home
 from common.protocol.codec import origin_of
 from common.sentences import Lang
 from common.settings import Section, Settings, UnfitError, load, variable_name
+from gateway.base.messages import FIRST_APP
 
 SETTINGS_FILE: Final = "gateway.toml"
 STORE_FILE: Final = "gateway.db"
@@ -33,7 +34,10 @@ SECRETS_FOLDER: Final = "gateway-secrets"  # beside the settings file
 _PATH: Final = re.compile(r"(?:/[A-Za-z0-9._~-]{1,64}){1,8}")
 _OFFSET: Final = re.compile(r"([+-])([01]\d):([0-5]\d)")
 _USER: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"
+_APP: Final = r"^[a-z][a-z0-9]{0,31}$"  # also a part of file names and of variables
 _OURS: Final = ("/agent", "/health")
+
+Users: TypeAlias = tuple[Annotated[str, Field(pattern=_USER)], ...]
 
 
 def is_loopback(host: str) -> bool:
@@ -112,16 +116,39 @@ class Listen(Section):
     port: int = Field(default=8787, ge=0, le=65535, description="0 takes any free port")
 
 
-class WeCom(Section):
-    """The self-built app of one corp (WeCom pages 90930, 90968)."""
+class App(Section):
+    """A self-built app of a corp (WeCom pages 90930, 90968)."""
 
     corp_id: str = Field(default="", max_length=64)
     agent_id: int = Field(default=0, ge=0)
     token: SecretStr = SecretStr("")
     encoding_aes_key: SecretStr = SecretStr("")
     corp_secret: SecretStr = SecretStr("")
-    api_base: Annotated[str, AfterValidator(base_of)] = "https://qyapi.weixin.qq.com"
     callback_path: Annotated[str, AfterValidator(_callback_path)] = "/wecom/app"
+
+
+class MoreApp(App):
+    """One more app; its members, secrets and messages are kept under its name."""
+
+    callback_path: Annotated[str, AfterValidator(_callback_path)] = Field(
+        default="/wecom/NAME", description="NAME is the name of the app"
+    )
+    admins: Users = Field(default=(), description="UserIDs that are told of alarms in this app")
+
+
+class WeCom(App):
+    """WeCom, and the app that is called ``main``."""
+
+    api_base: Annotated[str, AfterValidator(base_of)] = "https://qyapi.weixin.qq.com"
+    apps: dict[Annotated[str, Field(pattern=_APP)], MoreApp] = Field(default={}, max_length=16)
+
+    def every(self) -> dict[str, App]:
+        """Return all apps by their names."""
+        more: dict[str, App] = {
+            name: app.model_copy(update={"callback_path": app.callback_path.replace("NAME", name)})
+            for name, app in self.apps.items()
+        }
+        return more if more and not self.corp_id else {FIRST_APP: self, **more}
 
 
 class GatewaySettings(Settings):
@@ -135,7 +162,7 @@ class GatewaySettings(Settings):
     state_dir: Path | None = Field(default=None, description="absolute; else the platform's place")
     language: Lang = Field(default="zh", description="for members whose language is not set")
     time_zone: Annotated[str, AfterValidator(_time_zone)] = "+08:00"
-    admins: tuple[Annotated[str, Field(pattern=_USER)], ...] = Field(
+    admins: Users = Field(
         default=(), description="UserIDs that are told of alarms; they need not be members"
     )
     prefix: str = Field(default="@dev", pattern=r"^\S{1,32}$")
@@ -204,10 +231,12 @@ def check_servable(settings: GatewaySettings) -> None:
 
     Raises:
         ConfigError: ``config.missing`` (name, how), ``config.secret-missing`` (name, how, file),
-            ``config.public-url-required`` or ``config.trusted-proxies-required`` (host).
+            ``config.public-url-required`` or ``config.trusted-proxies-required`` (host),
+            ``config.same-app`` or ``config.same-path`` (app, other).
     """
-    for name in ("corp_id", "agent_id", "token", "encoding_aes_key", "corp_secret"):
-        _check_given(settings.wecom, name)
+    for name, app in settings.wecom.every().items():
+        _check_app(name, app)
+    _check_distinct(settings.wecom.every())
     if not settings.public_url and not is_loopback(settings.listen.host):
         raise ConfigError("config.public-url-required", host=settings.listen.host)
     public = urlsplit(settings.public_url).hostname or settings.listen.host
@@ -218,16 +247,32 @@ def check_servable(settings: GatewaySettings) -> None:
         raise ConfigError("config.trusted-proxies-required", host=settings.listen.host)
 
 
-def _check_given(wecom: WeCom, name: str) -> None:
-    value = getattr(wecom, name)
-    how = variable_name(GatewaySettings, ("wecom", name))
-    if isinstance(value, SecretStr):
-        if not value.get_secret_value():
-            raise ConfigError(
-                "config.secret-missing", name=f"wecom.{name}", how=how, file=f"wecom__{name}"
-            )
-    elif not value:
-        raise ConfigError("config.missing", name=f"wecom.{name}", how=how, file=None)
+def _check_app(app: str, given: App) -> None:
+    for name in ("corp_id", "agent_id", "token", "encoding_aes_key", "corp_secret"):
+        path = setting_of(app, name)
+        facts = {"name": ".".join(path), "how": variable_name(GatewaySettings, path)}
+        value = getattr(given, name)
+        if isinstance(value, SecretStr):
+            if not value.get_secret_value():
+                raise ConfigError("config.secret-missing", **facts, file="__".join(path))
+        elif not value:
+            raise ConfigError("config.missing", **facts, file=None)
+
+
+def _check_distinct(apps: Mapping[str, App]) -> None:
+    for code, what in (
+        ("config.same-app", lambda app: (app.corp_id, app.agent_id)),
+        ("config.same-path", lambda app: app.callback_path),
+    ):
+        known: dict[object, str] = {}
+        for name, app in apps.items():
+            if (other := known.setdefault(what(app), name)) != name:
+                raise ConfigError(code, app=name, other=other)
+
+
+def setting_of(app: str, name: str) -> tuple[str, ...]:
+    """Return the path of one setting of an app."""
+    return ("wecom", name) if app == FIRST_APP else ("wecom", "apps", app, name)
 
 
 def secrets_of(section: BaseModel) -> list[str]:
@@ -237,8 +282,9 @@ def secrets_of(section: BaseModel) -> list[str]:
         value = getattr(section, name)
         if isinstance(value, SecretStr):
             found.append(value.get_secret_value())
-        elif isinstance(value, BaseModel):
-            found += secrets_of(value)
+        for part in value.values() if isinstance(value, dict) else (value,):
+            if isinstance(part, BaseModel):
+                found += secrets_of(part)
     return found
 
 

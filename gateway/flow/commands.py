@@ -336,12 +336,18 @@ def _named(request: MemberRequest, command: Command) -> list[Task]:
     return sorted(found, key=lambda task: task.reason is not None)
 
 
+def _thread_of(message: InboundMessage) -> str:
+    # Of the corp and the app as WeCom names them: a name in the settings may change its meaning.
+    bot = f"{message.corp}/{message.bot}" if message.corp else message.bot
+    return f"{message.channel}:{bot}:{message.chat or message.user}"
+
+
 def _body(request: MemberRequest, task_id: str, short_id: str) -> TaskBody:
     message = request.message
     return TaskBody(
         task_id=task_id,
         short_id=short_id,
-        thread_id=f"{message.channel}:{message.bot}:{message.user}",
+        thread_id=_thread_of(message),
         channel=message.channel,
         claimed_user=message.user,
         text=request.text,

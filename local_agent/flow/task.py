@@ -79,8 +79,17 @@ def may_see(asker: Task, task: Task) -> bool:
     """
     if asker.source == "local_ui":
         return True
-    mine = (asker.source, asker.channel, asker.claimed_user)
-    return mine == (task.source, task.channel, task.claimed_user)
+    return (asker.source, member_of(asker)) == (task.source, member_of(task))
+
+
+def member_of(task: Task) -> tuple[str, str, str]:
+    """Return whose a task of the chat is: channel, app and id; an id alone is not one person's.
+
+    The gateway's threads are ``channel:corp/app:chat``.
+    """
+    channel, _, rest = task.thread_id.partition(":")
+    app, _, chat = rest.partition(":")
+    return (task.channel, app if channel == task.channel and chat else "", task.claimed_user)
 
 
 class TaskLog:

@@ -34,7 +34,7 @@ from local_agent.flow.following import Following, as_meant, as_set_now
 from local_agent.flow.ports import Disclosure, Workspaces
 from local_agent.flow.run import Run, unless_stopped
 from local_agent.flow.streaming import Streams
-from local_agent.flow.task import TaskLog
+from local_agent.flow.task import TaskLog, member_of
 from local_agent.models.backend import Chosen, ModelEvent, Turn
 from local_agent.propose.base import Asked, Proposed, Proposer
 from local_agent.propose.context.collected import Around, Collected
@@ -364,7 +364,9 @@ class Slots:
         self._here = asyncio.Semaphore(AT_ONCE)
         self._chat = asyncio.Semaphore(AT_ONCE)
         # Forgotten with the last who waits for it: a gateway names whom it likes.
-        self._own: WeakValueDictionary[tuple[str, str], asyncio.Semaphore] = WeakValueDictionary()
+        self._own: WeakValueDictionary[tuple[str, str, str], asyncio.Semaphore] = (
+            WeakValueDictionary()
+        )
 
     @asynccontextmanager
     async def taken(self, task: Task) -> AsyncIterator[None]:
@@ -373,7 +375,7 @@ class Slots:
             async with self._here:
                 yield
             return
-        member = task.channel, task.claimed_user
+        member = member_of(task)
         own = self._own.setdefault(member, asyncio.Semaphore(OF_ONE))
         async with own, self._chat:
             yield

@@ -30,6 +30,7 @@ from common.errors import (
 )
 from common.logs import Log
 from gateway.base.messages import (
+    FIRST_APP,
     URL_CHECKED,
     Accept,
     Channel,
@@ -37,9 +38,9 @@ from gateway.base.messages import (
     Note,
     SendOutcome,
 )
-from gateway.base.settings import GatewaySettings
+from gateway.base.settings import App, GatewaySettings
 from gateway.channels.wecom_app.messages import NAME, parse_message
-from gateway.wecom.client import WeComClient
+from gateway.wecom.client import WeComClient, not_sendable
 from gateway.wecom.crypto import CallbackCrypto
 from gateway.wecom.xml import parse_fields
 
@@ -66,37 +67,57 @@ def open_channel(
     Raises:
         ConfigError: ``config.insecure-url`` or ``config.encoding-aes-key``.
     """
-    wecom = settings.wecom
-    client = WeComClient(
-        api_base=wecom.api_base,
-        corp_id=wecom.corp_id,
-        agent_id=wecom.agent_id,
-        corp_secret=wecom.corp_secret.get_secret_value(),
-        clock=clock,
-        session=session,
-    )
-    crypto = CallbackCrypto(
-        token=wecom.token.get_secret_value(),
-        encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
-        receive_id=wecom.corp_id,
-    )
+    apps = settings.wecom.every()
+    clients = {
+        name: WeComClient(
+            api_base=settings.wecom.api_base,
+            corp_id=app.corp_id,
+            agent_id=app.agent_id,
+            corp_secret=app.corp_secret.get_secret_value(),
+            clock=clock,
+            session=session,
+        )
+        for name, app in apps.items()
+    }
+    cryptos = {name: crypto_of(app) for name, app in apps.items()}
 
     async def deliver(to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+        client = clients.get(to.app)
+        if client is None:  # kept from a time when the settings had it
+            return not_sendable("channel.unknown-app")
         return await client.send_text(to.user, text, repeated=repeated)
 
     def routes(accept: Accept, note: Note) -> list[web.RouteDef]:
-        return callback_routes(
-            crypto,
-            accept,
-            note=note,
-            clock=clock,
-            corp_id=wecom.corp_id,
-            agent_id=wecom.agent_id,
-            log=log,
-            path=wecom.callback_path,
-        )
+        return [
+            route
+            for name, app in apps.items()
+            for route in callback_routes(
+                cryptos[name],
+                accept,
+                note=note,
+                clock=clock,
+                app=name,
+                corp_id=app.corp_id,
+                agent_id=app.agent_id,
+                log=log,
+                path=app.callback_path,
+            )
+        ]
 
     return Channel(NAME, deliver, routes)
+
+
+def crypto_of(app: App) -> CallbackCrypto:
+    """Return what opens and seals the callbacks of an app.
+
+    Raises:
+        ConfigError: ``config.encoding-aes-key``.
+    """
+    return CallbackCrypto(
+        token=app.token.get_secret_value(),
+        encoding_aes_key=app.encoding_aes_key.get_secret_value(),
+        receive_id=app.corp_id,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +148,7 @@ def callback_routes(
     corp_id: str,
     agent_id: int | str,
     log: Log,
+    app: str = FIRST_APP,
     path: str = "/wecom/app",
     window_s: int = WINDOW_S,
 ) -> list[web.RouteDef]:
@@ -141,11 +163,12 @@ def callback_routes(
         corp_id: The corp whose messages are ours.
         agent_id: The app whose messages are ours.
         log: Gets one event for each request that ends early.
+        app: Name of the app in the settings.
         path: Where WeCom calls.
         window_s: Greatest distance of a timestamp from our clock, in seconds (R71).
     """
     ours = (corp_id, str(agent_id))
-    callback = _AppCallback(crypto, accept, note, clock, ours, log, window_s)
+    callback = _AppCallback(crypto, accept, note, clock, app, ours, log, window_s)
     return [
         web.get(path, callback.verify_url, allow_head=False),
         web.post(path, callback.receive),
@@ -159,6 +182,7 @@ class _AppCallback:
         accept: Accept,
         note: Note,
         clock: Clock,
+        app: str,
         ours: tuple[str, str],
         log: Log,
         window_s: int,
@@ -167,6 +191,7 @@ class _AppCallback:
         self._accept = accept
         self._note = note
         self._clock = clock
+        self._app = app
         self._ours = ours
         self._log = log
         self._window_s = window_s
@@ -215,9 +240,9 @@ class _AppCallback:
 
     async def _take(self, plain: bytes, replay_key: bytes) -> int:
         try:
-            message = parse_message(plain)
+            message = parse_message(plain, app=self._app)
             if (message.corp, message.bot) != self._ours:
-                self._log.warning("callback.not-ours", bot=message.bot)
+                self._log.warning("callback.not-ours", app=self._app, bot=message.bot)
                 return 200
             await self._accept(message, replay_key)
         except (StoreError, UnavailableError) as error:

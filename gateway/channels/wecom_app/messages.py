@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from common.errors import RemoteProtocolError
-from gateway.base.messages import EVENT, InboundMessage
+from gateway.base.messages import EVENT, FIRST_APP, InboundMessage
 from gateway.wecom.xml import parse_fields
 
 NAME: Final = "wecom_app"
@@ -20,8 +20,12 @@ _NAME: Final = re.compile(r"[!-~]{1,128}", re.ASCII)  # corp and member ids are 
 _EVENT_KEYS: Final = ("Event", "EventKey", "ChangeType", "TaskId")
 
 
-def parse_message(document: bytes) -> InboundMessage:
+def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
     """Return the message in a decrypted callback of a self-built app.
+
+    Args:
+        document: What was decrypted.
+        app: Name of the app in the settings.
 
     Raises:
         RemoteProtocolError: ``xml.malformed``, or ``message.malformed`` (field).
@@ -42,6 +46,7 @@ def parse_message(document: bytes) -> InboundMessage:
         created_s=int(_matching(fields, "CreateTime", _DIGITS)),
         event=_matching(fields, "Event", _WORD).lower() if is_event else None,
         corp=_matching(fields, "ToUserName", _NAME),
+        app=app,
     )
 
 

@@ -26,6 +26,15 @@ _SETTINGS: Final = {
         zh="{name} 是机密，不能写在 {file} 中。请删除；如可能已被他人看到，请在企业微信后台更换，"
         "并通过 {how} 或 --secrets-dir 提供。",
     ),
+    "config.same-app": Sentence(
+        en="The apps {app} and {other} have the same corp id and AgentId: they are one. Remove one "
+        "of them from the settings.",
+        zh="应用 {app} 和 {other} 的企业ID与 AgentId 相同，是同一个应用。请从设置中删除其中一个。",
+    ),
+    "config.same-path": Sentence(
+        en="The apps {app} and {other} have the same callback_path. Give one of them another.",
+        zh="应用 {app} 和 {other} 的 callback_path 相同。请为其中一个另设路径。",
+    ),
     "config.invalid/origin": Sentence(
         en="The setting {name} is not valid. It is https://, a host and perhaps a port, without a "
         "path, such as https://codexbridge.example.com",
