@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 
 import codexbridge
 from common.sentences import Lang, Sentence, say
-from common.settings import Settings, is_from_file, is_secret, leaves, variable_name
+from common.settings import Settings, every_leaf, is_from_file, is_secret, variable_name
 from gateway.base.settings import GatewaySettings
 from local_agent.cli.manual import Argument, manual, usages
 from local_agent.settings import AgentSettings, ModelSettings
@@ -71,7 +71,10 @@ def _row(argument: Argument) -> str:
 
 def _settings(model: type[Settings], lang: Lang) -> str:
     rows = [say(HEAD, lang)]
-    for path, field in leaves(model):
+    named = {"wecom": {"apps": {"NAME": {}}}} if model is GatewaySettings else {}
+    for path, field in every_leaf(model, named):
+        if path == ("wecom", "apps"):
+            continue
         default = say(SECRET, lang) if is_secret(field) else _default(field.default)
         where = f"`{variable_name(model, path)}`"
         if is_from_file(field):

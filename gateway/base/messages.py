@@ -33,6 +33,10 @@ class Person:
     app: str
     user: str
 
+    def __str__(self) -> str:
+        """Return how admins name them: ``zhangwei``, or ``shop:zhangwei`` in another app."""
+        return self.user if self.app == FIRST_APP else f"{self.app}:{self.user}"
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:

@@ -68,7 +68,7 @@ def admit(conn: Connection, person: Person, *, at_ms: int, limits: Limits) -> Re
         queued=limits.queue,
     )
     if member is None:
-        raise AuthError("access.stranger", user=person.user)
+        raise AuthError("access.stranger", user=str(person))
     return member
 
 
@@ -112,7 +112,7 @@ def machine_for(conn: Connection, member: Requester) -> Agent:
             when the chosen one works for them no more: never silently another one.
     """
     if not member.machines:
-        raise InputError("access.no-machine", user=member.person.user)
+        raise InputError("access.no-machine", user=str(member.person))
     if member.chosen_agent_id is not None:
         return chosen_of(conn, member) or _forget_choice(conn, member, member.chosen_agent_id)
     if len(member.machines) > 1:
@@ -145,7 +145,7 @@ def machine_named(member: Requester, name: str) -> Agent:
             ``access.ambiguous-machine``.
     """
     if not member.machines:
-        raise InputError("access.no-machine", user=member.person.user)
+        raise InputError("access.no-machine", user=str(member.person))
     meant = [agent for agent in member.machines if agent.machine.startswith(name)]
     exact = [agent for agent in meant if agent.machine == name]
     if len(exact or meant) > 1:

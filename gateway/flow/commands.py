@@ -226,7 +226,7 @@ def machines(request: MemberRequest) -> Answer:
         InputError: ``access.no-machine``.
     """
     if not request.member.machines:
-        raise InputError("access.no-machine", user=request.message.user)
+        raise InputError("access.no-machine", user=str(request.member.person))
     lines = _machine_lines(replace(request, machine=None))
     if len(request.member.machines) > 1:
         lines.append(request.speaker.say(replies.HOW_TO_CHOOSE, prefix=request.policy.prefix))
@@ -240,7 +240,7 @@ def without_request(request: MemberRequest) -> Answer:
         InputError: ``access.no-machine``.
     """
     if not request.member.machines:
-        raise InputError("access.no-machine", user=request.message.user)
+        raise InputError("access.no-machine", user=str(request.member.person))
     machine = (request.machine or request.member.machines[0]).machine
     head = request.speaker.say(replies.NO_REQUEST, prefix=request.policy.prefix, machine=machine)
     how = request.speaker.say(replies.HOW_TO_CHOOSE, prefix=request.policy.prefix)

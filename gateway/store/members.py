@@ -168,7 +168,7 @@ def bind(conn: Connection, person: Person, agent_id: str, *, at_ms: int) -> bool
         InputError: ``member.unknown``.
     """
     if look_up(conn, person) is None:
-        raise InputError("member.unknown", user=person.user)
+        raise InputError("member.unknown", user=str(person))
     if not conn.run(_BIND, app=person.app, user_id=person.user, agent_id=agent_id):
         return False
     audit.append(conn, "member.bound", at_ms, app=person.app, user=person.user, agent=agent_id)

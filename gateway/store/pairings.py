@@ -80,7 +80,7 @@ def create(
     if not MACHINE_NAME.fullmatch(machine):
         raise InputError("machine.invalid-name", machine=machine[:64])
     if members.look_up(conn, person) is None:
-        raise InputError("member.unknown", user=person.user)
+        raise InputError("member.unknown", user=str(person))
     if agents.of_machine(conn, machine) is not None:
         raise StateError("machine.claimed", machine=machine)
     expires_at = at_ms + LIFETIME_MS

@@ -61,11 +61,22 @@ class Console:
 
         return open_admin(self.state / STORE_FILE)
 
-    def person(self, user: str) -> Person:
-        """Return whom a UserID means: a member of the one app that there is."""
-        from gateway.base import messages
+    def person(self, named: str) -> Person:
+        """Return whom ``zhangwei`` or ``shop:zhangwei`` means.
 
-        return messages.Person(messages.FIRST_APP, user)
+        Raises:
+            InputError: ``member.unknown-app`` (app, apps).
+        """
+        from common.errors import InputError
+        from gateway.base.messages import FIRST_APP, Person
+
+        app, colon, user = named.partition(":")
+        if not colon:
+            return Person(FIRST_APP, named)
+        known = self.settings.wecom.every()
+        if app not in known:
+            raise InputError("member.unknown-app", app=app[:32], apps=", ".join(known))
+        return Person(app, user)
 
     def seal(self) -> Seal:
         """Return what signs envelopes as the server does: with the keys beside the store."""

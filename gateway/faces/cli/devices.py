@@ -231,7 +231,7 @@ def _record(agent: Agent, users: Sequence[Person], waiting: int) -> dict[str, An
         "agent_id": agent.agent_id,
         "key_id": agent.key_id,
         "public_key": base64.b64encode(agent.public_key).decode("ascii"),
-        "members": [person.user for person in users],
+        "members": [str(person) for person in users],
         "online": agent.online and agent.revoked_at is None,
         "connected_at": agent.connected_at,
         "last_seen_at": agent.last_seen_at,

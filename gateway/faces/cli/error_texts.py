@@ -162,6 +162,10 @@ _COMMANDS: Final = {
         zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。请保留该文件并与备份比对；"
         "`codexbridge gateway audit verify` 显示详情。",
     ),
+    "member.unknown-app": Sentence(
+        en="There is no app {app} in the settings. Apps: {apps}",
+        zh="设置中没有应用 {app}。现有应用：{apps}",
+    ),
     "member.unknown": Sentence(
         en="{user} is not a member. Add them first: codexbridge gateway member add {user}",
         zh="{user} 不是成员。请先添加：codexbridge gateway member add {user}",

@@ -69,6 +69,7 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
 
 
 def _list(args: argparse.Namespace, console: Console) -> int:
+    from gateway.base.messages import Person
     from gateway.store import members
 
     with console.open_store() as store:
@@ -79,13 +80,18 @@ def _list(args: argparse.Namespace, console: Console) -> int:
         return console.tell(texts.NO_MEMBERS)
     none = console.say(texts.NO_MACHINE)
     return console.print_table(
-        (member.user_id, member.lang or "-", ", ".join(member.machines) or none)
+        (
+            str(Person(member.app, member.user_id)),
+            member.lang or "-",
+            ", ".join(member.machines) or none,
+        )
         for member in everyone
     )
 
 
 def _record(member: Member) -> dict[str, object]:
     return {
+        "app": member.app,
         "user": member.user_id,
         "lang": member.lang,
         "machines": list(member.machines),

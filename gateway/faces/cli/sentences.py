@@ -103,7 +103,8 @@ MEMBER_LIST: Final = Sentence(
     en="List the members, their languages and their machines.", zh="列出成员、语言及其开发机。"
 )
 MEMBER_USER: Final = Sentence(
-    en="UserID exactly as WeCom has it", zh="UserID，与企业微信中完全一致"
+    en="UserID exactly as WeCom has it; in another app than the first, APP:UserID",
+    zh="UserID，与企业微信中完全一致；属于其他应用时写作 应用名:UserID",
 )
 MEMBER_LANG: Final = Sentence(
     en="language to answer in; left out, that of each message",

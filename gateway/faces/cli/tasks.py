@@ -65,6 +65,7 @@ def _record(task: Task, machines: Mapping[str, str]) -> dict[str, Any]:
         "task_id": task.task_id,
         "short_id": task.short_id,
         "machine": machines.get(task.agent_id),
+        "app": task.app,
         "user": task.user_id,
         "state": task.state.value,
         "reason": task.reason.value if task.reason else None,
@@ -75,10 +76,12 @@ def _record(task: Task, machines: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _row(task: Mapping[str, Any], console: Console) -> Sequence[str]:
+    from gateway.base.messages import Person
+
     return (
         task["short_id"],
         console.say(texts.OUTCOMES.get(task["reason"]) or texts.STATES[task["state"]]),
         console.moment(task["created_at"], "%m-%d %H:%M"),
         task["machine"] or "—",
-        task["user"],
+        str(Person(task["app"], task["user"])),
     )
