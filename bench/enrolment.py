@@ -13,6 +13,7 @@ from common.model.state import TaskState
 from common.protocol.bodies import TaskBody
 from common.signing import SigningKey
 from gateway.base.identity import Seal, open_identity, sealer
+from gateway.base.messages import FIRST_APP, Person
 from gateway.store import Connection, agents, mailbox, members, tasks
 from gateway.store.runner import open_admin
 from gateway.store.tasks import Task
@@ -53,8 +54,8 @@ def _machines(conn: Connection, seal: Seal, numbers: range, *, at: Instant) -> N
         agents.enrol(
             conn, name, machine=f"m-{number}", public_key=agent_key(number).public, at_ms=at.wall_ms
         )
-        members.add(conn, owner, lang=None, at_ms=at.wall_ms)
-        members.bind(conn, owner, name, at_ms=at.wall_ms)
+        members.add(conn, Person(FIRST_APP, owner), lang=None, at_ms=at.wall_ms)
+        members.bind(conn, Person(FIRST_APP, owner), name, at_ms=at.wall_ms)
         _first_task(conn, seal, name, owner, at=at)
 
 
@@ -84,7 +85,9 @@ def _first_task(conn: Connection, seal: Seal, name: str, owner: str, *, at: Inst
         task_id=task_id,
         short_id=short_id,
         agent_id=name,
+        app=FIRST_APP,
         user_id=owner,
+        chat="",
         channel="wecom_app",
         text="@dev test",
         lang="en",
@@ -99,5 +102,5 @@ def _first_task(conn: Connection, seal: Seal, name: str, owner: str, *, at: Inst
 
 def _members(conn: Connection, asking: dict[str, int], *, at: Instant) -> None:
     for member, number in asking.items():
-        members.add(conn, member, lang=None, at_ms=at.wall_ms)
-        members.bind(conn, member, agent_id(number), at_ms=at.wall_ms)
+        members.add(conn, Person(FIRST_APP, member), lang=None, at_ms=at.wall_ms)
+        members.bind(conn, Person(FIRST_APP, member), agent_id(number), at_ms=at.wall_ms)

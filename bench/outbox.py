@@ -20,6 +20,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bench.aims import Aim, judged
+from gateway.base.messages import FIRST_APP, Conversation, SendOutcome
 from gateway.base.settings import STORE_FILE
 from gateway.store import Connection, outbox
 from gateway.store.runner import open_admin
@@ -28,7 +29,13 @@ from gateway.store.sqlite import ensure_current
 PEOPLE: Final = 900
 EACH: Final = 30
 FAR_MS: Final = 10**12
+AWAY: Final = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", for_all=True)
+SENT: Final = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
 AIMS: Final = {"claim with all held back / with none": Aim(2)}
+
+
+def _alone(user: str) -> Conversation:
+    return Conversation("wecom_app", FIRST_APP, user)
 
 
 def hold_back(conn: Connection, *, people: int) -> None:
@@ -36,11 +43,9 @@ def hold_back(conn: Connection, *, people: int) -> None:
     for person in range(people):
         for number in range(EACH):
             key = f"held:{person}:{number}"
-            outbox.put(conn, key, "…", channel="wecom-app", user_id=f"held-{person}", at_ms=1)
+            outbox.put(conn, key, "…", to=_alone(f"held-{person}"), at_ms=1)
     for message in outbox.claim(conn, now_ms=2, limit=people).messages:
-        outbox.put_back(
-            conn, message.id, due_at=FAR_MS, code="wecom.unreachable", repeated=False, counted=False
-        )
+        outbox.put_back(conn, message.id, AWAY, due_at=FAR_MS, counted=False)
 
 
 def claims(conn: Connection, *, number: int) -> list[float]:
@@ -48,11 +53,11 @@ def claims(conn: Connection, *, number: int) -> list[float]:
     times = []
     for turn in range(number):
         key = f"fresh:{turn}"
-        outbox.put(conn, key, "…", channel="wecom-app", user_id="fresh", at_ms=3)
+        outbox.put(conn, key, "…", to=_alone("fresh"), at_ms=3)
         begun = time.perf_counter()
         (message,) = outbox.claim(conn, now_ms=4, limit=8).messages
         times.append(time.perf_counter() - begun)
-        outbox.end(conn, message.id, "sent", code="", at_ms=5)
+        outbox.end(conn, message.id, "sent", SENT, at_ms=5)
     return times
 
 

@@ -16,7 +16,7 @@ from bench.load import TEXTS
 from common.clock import SystemClock
 from common.signing import SigningKey
 from gateway.base.identity import sealer
-from gateway.base.messages import InboundMessage
+from gateway.base.messages import FIRST_APP, InboundMessage, Person
 from gateway.flow.access import IntakePolicy
 from gateway.flow.intake import Intake
 from gateway.store import Connection, Store, agents, members
@@ -41,10 +41,10 @@ def enrol(store: Path, users: Sequence[str]) -> None:
     def add_all(conn: Connection) -> None:
         for number, user in enumerate(users):
             key = SigningKey.generate().public
-            members.add(conn, user, lang=None, at_ms=at_ms)
+            members.add(conn, Person(FIRST_APP, user), lang=None, at_ms=at_ms)
             name = f"dev-{number}"
             agents.enrol(conn, f"agent-{number}", machine=name, public_key=key, at_ms=at_ms)
-            members.bind(conn, user, f"agent-{number}", at_ms=at_ms)
+            members.bind(conn, Person(FIRST_APP, user), f"agent-{number}", at_ms=at_ms)
 
     with open_admin(store) as admin:
         admin.write(add_all)

@@ -49,6 +49,7 @@ from gateway.store.outbox import Message
 from gateway.store.runner import SqliteRunner, open_store
 from gateway.store.sqlite import SqliteConnection, connect, ensure_current
 from gateway.store.tasks import Task
+from tests.people import someone
 
 ZONE = timezone(timedelta(hours=8))
 NOON_MS = 1_767_240_000_000  # 2026-01-01 12:00 at +08:00
@@ -206,7 +207,9 @@ class Desk:
 
     async def add_member(self, user: str = USER, *, lang: Lang | None = None) -> None:
         """Put a person on the allow-list."""
-        await self.store.write(members.add, user, lang=lang, at_ms=self.clock.now().wall_ms)
+        await self.store.write(
+            members.add, someone(user), lang=lang, at_ms=self.clock.now().wall_ms
+        )
 
     async def add_machine(
         self, agent_id: str = AGENT, machine: str = MACHINE, *, user: str = USER
@@ -215,7 +218,7 @@ class Desk:
         at_ms = self.clock.now().wall_ms
         key = self.agent_key.public if agent_id == AGENT else SigningKey.generate().public
         await self.store.write(agents.enrol, agent_id, machine=machine, public_key=key, at_ms=at_ms)
-        await self.store.write(members.bind, user, agent_id, at_ms=at_ms)
+        await self.store.write(members.bind, someone(user), agent_id, at_ms=at_ms)
 
     async def connect(
         self, agent_id: str = AGENT, *, pinned: str | None = None, last_seq: int | None = None

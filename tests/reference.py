@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 from pydantic_core import PydanticUndefined
 
@@ -71,7 +72,7 @@ def _row(argument: Argument) -> str:
 
 def _settings(model: type[Settings], lang: Lang) -> str:
     rows = [say(HEAD, lang)]
-    named = {"wecom": {"apps": {"NAME": {}}}} if model is GatewaySettings else {}
+    named: dict[str, Any] = {"wecom": {"apps": {"NAME": {}}}} if model is GatewaySettings else {}
     for path, field in every_leaf(model, named):
         if path == ("wecom", "apps"):
             continue

@@ -201,7 +201,7 @@ def _readiness(store: SqliteRunner, outbox: Outbox) -> Ready:
     async def ready() -> Mapping[str, bool]:
         # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
         await store.write(_nothing)
-        return {"store": True, "disk": not store.is_full, "wecom": outbox.trouble is None}
+        return {"store": True, "disk": not store.is_full, "wecom": not outbox.held}
 
     return ready
 

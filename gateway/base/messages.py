@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 EVENT: Final = "event"
+COPIES_S: Final = 1800  # so long a channel drops the copy of what it sent (WeCom page 90236)
 URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
 
 
@@ -113,7 +114,8 @@ class SendOutcome:
         retry_after_s: Seconds to wait at least before any other try; 0 for sent and permanent.
         code: Dotted name of what happened, to choose a sentence by.
         maybe_sent: The try may have arrived although no answer says so.
-        for_all: No message at all could be sent: there is no token, or nobody to give it to.
+        for_all: No other message could be sent either: there is no token, nobody to give it to, or
+            the line is broken.
         tried: False when the channel's own pace let nothing out.
     """
 

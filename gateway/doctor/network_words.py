@@ -66,12 +66,18 @@ _WECOM: Final = {
             "wecom.agent_id 与 Secret 须来自同一应用：应用管理 → 自建 → 该应用 → AgentId",
         ),
     ),
-    "wecom.forbidden": ill(
-        ("the secret may not use this API ({errcode})", "该 Secret 无权调用此接口（{errcode}）"),
-        NO_SENDING,
-        (
-            "use the secret of the app itself: 应用管理 → 自建 → the app → Secret",
-            "使用应用自己的 Secret：应用管理 → 自建 → 该应用 → Secret",
+    **dict.fromkeys(
+        ("wecom.forbidden", "wecom.no-permission"),
+        ill(
+            (
+                "the secret may not use this API ({errcode})",
+                "该 Secret 无权调用此接口（{errcode}）",
+            ),
+            NO_SENDING,
+            (
+                "use the secret of the app itself: 应用管理 → 自建 → the app → Secret",
+                "使用应用自己的 Secret：应用管理 → 自建 → 该应用 → Secret",
+            ),
         ),
     ),
     "wecom.untrusted-address": ill(
@@ -85,13 +91,16 @@ _WECOM: Final = {
             "添加 {address}：应用管理 → 自建 → 该应用 → 企业可信IP；约一分钟后生效",
         ),
     ),
-    "wecom.busy": ill(
-        ("WeCom is busy or limits us ({errcode})", "企业微信繁忙或限流（{errcode}）"),
-        (
-            "nothing can be said of the secret, and replies wait",
-            "无法判断 Secret 是否正确，回复会等待",
+    **dict.fromkeys(
+        ("wecom.busy", "wecom.too-often"),
+        ill(
+            ("WeCom is busy or limits us ({errcode})", "企业微信繁忙或限流（{errcode}）"),
+            (
+                "nothing can be said of the secret, and replies wait",
+                "无法判断 Secret 是否正确，回复会等待",
+            ),
+            ("run this again in a minute", "请一分钟后重新运行"),
         ),
-        ("run this again in a minute", "请一分钟后重新运行"),
     ),
     **dict.fromkeys(
         ("wecom.refused", "wecom.token-refused", "wecom.bad-address"),

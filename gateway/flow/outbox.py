@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from common.clock import Clock, Instant
 from common.errors import StoreError
-from gateway.base.messages import Deliver, SendOutcome
+from common.text import CHAT_BYTES, clip_bytes
+from gateway.base.messages import COPIES_S, Deliver, SendOutcome
 from gateway.store import Connection, Store, agents, members, outbox
-from gateway.store.outbox import Claim, Message
+from gateway.store.outbox import Claim, Hold, Message
 from gateway.store.tasks import Task
 
 if TYPE_CHECKING:  # an admin's commands come here without a log
@@ -25,7 +26,9 @@ AT_ONCE: Final = 8  # messages to different people in flight at one time
 POLL_SECONDS: Final = 5.0  # the slow poll behind the hints
 RECORD_SECONDS: Final = 2.0  # between two tries to note what came of a message
 LONGEST_WAIT_MS: Final = 300_000
+LONGEST_HOLD_MS: Final = 60_000  # so soon it is seen that the line is back
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
+MAY_BE_A_COPY: Final = "（可能重复 / perhaps a copy）"  # the text's own language is not known here
 
 
 def tell(conn: Connection, task: Task, key: str, text: str, *, at: Instant) -> None:
@@ -84,8 +87,8 @@ class Outbox:
         record_seconds: How long to wait before trying again to note what came of a message.
 
     Attributes:
-        trouble: Code of what keeps everything from being sent until an admin acts; None when
-            nothing does.
+        held: What keeps an app from sending at all, by its name.  One of its messages at a time
+            shows when it goes again; it costs none of them a try.
     """
 
     def __init__(
@@ -103,9 +106,7 @@ class Outbox:
         self._log = log
         self._record_seconds = record_seconds
         self._bell = asyncio.Event()
-        self._held_until_ms = 0
-        self._is_held = False
-        self.trouble: str | None = None
+        self.held: dict[str, Hold] = {}
 
     def wake(self) -> None:
         """Hint that there is something to send."""
@@ -117,8 +118,7 @@ class Outbox:
         try:
             while True:
                 self._bell.clear()
-                # While everything is held, one try at a time shows when it goes again.
-                claim = await self._claim((1 if self._is_held else AT_ONCE) - len(in_flight))
+                claim = await self._claim(AT_ONCE - len(in_flight))
                 for message in claim.messages:
                     task = asyncio.create_task(self._deliver(message))
                     in_flight.add(task)
@@ -137,11 +137,14 @@ class Outbox:
 
     async def _claim(self, limit: int) -> Claim:
         now_ms = self._clock.now().wall_ms
-        if limit <= 0 or now_ms < self._held_until_ms:
-            return Claim((), self._held_until_ms if limit > 0 else None)
+        if limit <= 0:
+            return Claim((), None)
+        held = {app: hold.until_at for app, hold in self.held.items()}
         try:
             # Lost with the power, a claim is made again, and WeCom drops the copy.
-            return await self._store.write_unsynced(outbox.claim, now_ms=now_ms, limit=limit)
+            return await self._store.write_unsynced(
+                outbox.claim, now_ms=now_ms, limit=limit, held=held
+            )
         except StoreError as error:
             self._log.error("outbox-claim-failed", code=error.code)
             return Claim((), None)
@@ -158,7 +161,8 @@ class Outbox:
 
     async def _deliver(self, message: Message) -> bool:
         """Send one message and note what came of it; False when nothing else is queued."""
-        outcome = await self._send(message.to, message.text, repeated=_may_be_copied(message))
+        text = self._text_of(message)
+        outcome = await self._send(message.to, text, repeated=_may_be_copied(message))
         # Until it is noted, the message counts as being sent and holds up all that come after it
         # for the same person.  Not noted before the end, it is sent again, as a copy.
         while True:
@@ -168,47 +172,71 @@ class Outbox:
                 self._log.error("outbox-record-failed", id=message.id, code=error.code)
             await asyncio.sleep(self._record_seconds)
 
+    def _text_of(self, message: Message) -> str:
+        """Return what is sent; where the channel drops no copy any more, one says what it is."""
+        tried_ms = self._clock.now().wall_ms - (message.tried_at or message.created_at)
+        if not message.repeated or tried_ms < COPIES_S * 1000:
+            return message.text
+        return clip_bytes(f"{MAY_BE_A_COPY}\n{message.text}", CHAT_BYTES)
+
     async def _record(self, message: Message, outcome: SendOutcome) -> bool:
         now_ms = self._clock.now().wall_ms
-        self._note_trouble(outcome, now_ms)
+        await self._hold_or_release(message.app, outcome, now_ms)
         if outcome.kind == "sent":
             return await self._store.write_unsynced(
-                outbox.end, message.id, "sent", code=outcome.code, at_ms=now_ms
+                outbox.end, message.id, "sent", outcome, at_ms=now_ms
             )
         if outcome.kind == "permanent" or now_ms - message.created_at >= GIVE_UP_MS:
             self._log.error("message-undeliverable", id=message.id, code=outcome.code)
-            return await self._store.write(
-                outbox.end, message.id, "failed", code=outcome.code, at_ms=now_ms
-            )
-        counted = outcome.kind == "retry" and outcome.tried and not outcome.for_all
+            return await self._store.write(outbox.end, message.id, "failed", outcome, at_ms=now_ms)
+        # What may have arrived is counted whatever the line is like: it may itself break the line.
+        blameless = outcome.for_all and not outcome.maybe_sent
+        counted = outcome.kind == "retry" and outcome.tried and not blameless
         await self._store.write(
             outbox.put_back,
             message.id,
+            outcome,
             due_at=now_ms + _wait_ms(message, outcome, counted=counted),
-            code=outcome.code,
-            repeated=outcome.maybe_sent,
             counted=counted,
         )
         return True
 
-    def _note_trouble(self, outcome: SendOutcome, now_ms: int) -> None:
-        self._is_held = outcome.kind == "config" or outcome.for_all
-        if self._is_held:  # every other message would meet the same
-            self._held_until_ms = now_ms + round(outcome.retry_after_s * 1000)
-        if outcome.kind == "sent":
-            self.trouble = None
-        if outcome.kind != "config":
-            return
-        if self.trouble != outcome.code:
-            facts = {"errcode": outcome.errcode, "why": outcome.errmsg}
-            self._log.error("outbox-held", code=outcome.code, **facts)
-        self.trouble = outcome.code
+    async def _hold_or_release(self, app: str, outcome: SendOutcome, now_ms: int) -> None:
+        before = self.held.get(app)
+        if outcome.kind == "config" or outcome.for_all:  # every other message would meet the same
+            hold = Hold(
+                app=app,
+                code=outcome.code,
+                errcode=outcome.errcode,
+                errmsg=outcome.errmsg,
+                since_at=before.since_at if before else now_ms,
+                until_at=now_ms + _hold_ms(before, outcome, now_ms),
+            )
+            self.held[app] = hold
+            await self._store.write_unsynced(outbox.hold, hold)
+            if before is None or before.code != hold.code:
+                facts = {"errcode": hold.errcode, "why": hold.errmsg}
+                self._log.error("outbox-held", app=app, code=hold.code, **facts)
+        elif before is not None and outcome.tried:
+            del self.held[app]
+            await self._store.write_unsynced(outbox.release, app, now_ms=now_ms)
+            self._log.warning(
+                "outbox-released", app=app, seconds=(now_ms - before.since_at) // 1000
+            )
+            self._bell.set()
 
 
 def _may_be_copied(message: Message) -> bool:
     # WeCom may know a copy only by a first one that was marked too; what is told of a task never
     # reads the same twice, so it is marked from the start.
     return bool(message.repeated) or message.task_id is not None
+
+
+def _hold_ms(before: Hold | None, outcome: SendOutcome, now_ms: int) -> int:
+    """Return how long to hold an app: as told, and longer while the same thing lasts."""
+    asked_ms = round(outcome.retry_after_s * 1000)
+    lasting_ms = now_ms - before.since_at if before and before.code == outcome.code else 0
+    return max(asked_ms, min(lasting_ms, LONGEST_HOLD_MS))
 
 
 def _wait_ms(message: Message, outcome: SendOutcome, *, counted: bool) -> int:

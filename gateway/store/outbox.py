@@ -8,10 +8,11 @@ WeCom drops the copy of what it has seen.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Final, Literal
 
-from gateway.base.messages import Conversation, Person
+from gateway.base.messages import Conversation, Person, SendOutcome
 from gateway.store import Connection, Row, as_record
 
 Kind = Literal["reply", "progress"]
@@ -19,6 +20,7 @@ Kind = Literal["reply", "progress"]
 PROGRESS_MS: Final = 15_000  # between two progress lines of one task
 # A task that was taken is usually waiting for approval or answered by then, and that says more.
 RECEIPT_MS: Final = 2_000
+PROBE_MS: Final = 30_000  # within which it is known whether a held app sends again
 
 _NO_ID: Final = 2**62  # above every one that is given
 
@@ -72,19 +74,46 @@ _FIRST_PROGRESS = f"""
 _DROP = f"""
     UPDATE outbox SET state = 'dropped', ended_at = :at WHERE {_OF_PERSON} AND state = 'queued'
     RETURNING app, chat, user_id"""  # noqa: S608  # our own names
-_CLAIM = "UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = :id"
+_DUE_OF = """
+    SELECT app, chat, user_id FROM conversations
+    WHERE due_at <= :now AND app = :app ORDER BY due_at LIMIT 1"""
+_HOLD_BACK = "UPDATE conversations SET due_at = :until WHERE due_at <= :now AND app = :app"
+_LET_GO = "UPDATE conversations SET due_at = :now WHERE due_at > :now AND app = :app"
+_CLAIM = """
+    UPDATE outbox SET state = 'sending', attempts = attempts + 1,
+    tried_at = COALESCE(tried_at, :now) WHERE id = :id"""
 _END = """
-    UPDATE outbox SET state = :state, code = :code, ended_at = :at WHERE id = :id
+    UPDATE outbox SET state = :state, code = :code, errcode = :errcode, errmsg = :errmsg,
+    ended_at = :at WHERE id = :id
     RETURNING app, chat, user_id"""
 _WAITS = "SELECT 1 FROM conversations WHERE due_at IS NOT NULL LIMIT 1"
 _PUT_BACK = """
-    UPDATE outbox SET state = 'queued', code = :code, due_at = :due_at,
+    UPDATE outbox SET state = 'queued', code = :code, errcode = :errcode, errmsg = :errmsg,
+    due_at = :due_at,
     attempts = attempts - :uncounted,
     repeated = CASE WHEN :repeated = 1 THEN 1 ELSE repeated END WHERE id = :id
     RETURNING app, chat, user_id"""
 _RECOVER = """
     UPDATE outbox SET state = 'queued', repeated = 1 WHERE state = 'sending'
     RETURNING app, chat, user_id"""
+_HOLD = """
+    INSERT INTO holds (app, code, errcode, errmsg, since_at, until_at)
+    VALUES (:app, :code, :errcode, :errmsg, :since_at, :until_at)"""
+_RELEASE = "DELETE FROM holds WHERE app = :app"
+_LISTED = """
+    SELECT * FROM outbox WHERE state IN ('queued', 'sending')
+    UNION ALL SELECT * FROM outbox WHERE ended_at IS NOT NULL AND state = 'failed'
+    ORDER BY id LIMIT :limit"""
+_RETRY = """
+    UPDATE outbox SET state = 'queued', due_at = :at, ended_at = NULL, attempts = 0,
+    created_at = CASE WHEN state = 'failed' THEN :at ELSE created_at END,
+    repeated = CASE WHEN state = 'failed' THEN 1 ELSE repeated END
+    WHERE id = :id AND state IN ('queued', 'failed') RETURNING app, chat, user_id"""
+_TAKE_BACK = """
+    UPDATE outbox SET state = 'dropped', ended_at = :at WHERE id = :id AND state = 'queued'
+    RETURNING app, chat, user_id"""
+_RELEASE_ALL = "DELETE FROM holds"
+_HOLDS = "SELECT * FROM holds ORDER BY app"
 _PURGE = "DELETE FROM outbox WHERE ended_at < :before"
 _PURGE_CONVERSATIONS = """
     DELETE FROM conversations WHERE due_at IS NULL AND NOT EXISTS (
@@ -101,6 +130,7 @@ class Message:
         key: Idempotency key: the same occasion never makes two messages.
         attempts: Tries before this one.
         repeated: Whether an earlier try may have arrived.
+        tried_at: When it was tried first, milliseconds since the epoch.
         created_at: Milliseconds since the epoch.
         due_at: Not to be sent before, milliseconds since the epoch.
     """
@@ -116,6 +146,7 @@ class Message:
     text: str
     attempts: int
     repeated: int
+    tried_at: int | None
     created_at: int
     due_at: int
 
@@ -123,6 +154,47 @@ class Message:
     def to(self) -> Conversation:
         """Where it goes."""
         return Conversation(self.channel, self.app, self.user_id, self.chat)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One message as an admin sees it: what it says is the member's."""
+
+    id: int
+    channel: str
+    app: str
+    user_id: str
+    chat: str
+    kind: Kind
+    task_id: str | None
+    state: str
+    attempts: int
+    repeated: int
+    code: str | None
+    errcode: int | None
+    errmsg: str | None
+    created_at: int
+    due_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What keeps an app from sending at all.
+
+    Attributes:
+        code: Dotted name of what came of the last try.
+        errcode: The channel's own number, if it answered.
+        errmsg: Its words or ours, on one line.
+        since_at: Milliseconds since the epoch.
+        until_at: When one message is tried again.
+    """
+
+    app: str
+    code: str
+    errcode: int | None
+    errmsg: str
+    since_at: int
+    until_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,51 +294,120 @@ def drop(conn: Connection, person: Person, *, at_ms: int) -> None:
     _reckon_each(conn, conn.all(_DROP, app=person.app, user_id=person.user, at=at_ms))
 
 
-def claim(conn: Connection, *, now_ms: int, limit: int) -> Claim:
-    """Take up to ``limit`` messages that are due, of each conversation the oldest."""
-    due = conn.all(_DUE, now=now_ms, limit=limit)
+def claim(
+    conn: Connection, *, now_ms: int, limit: int, held: Mapping[str, int] = MappingProxyType({})
+) -> Claim:
+    """Take up to ``limit`` messages that are due, of each conversation the oldest.
+
+    Args:
+        conn: A writing transaction.
+        now_ms: The moment, milliseconds since the epoch.
+        limit: Of all apps together.
+        held: Until when an app's messages are held back; then one of them is taken, to see whether
+            it goes again, and the others wait for what comes of it.
+    """
+    probes = [
+        row
+        for app, until in held.items()
+        if until <= now_ms
+        for row in conn.all(_DUE_OF, app=app, now=now_ms)
+    ]
+    for app, until in held.items():
+        back = until if until > now_ms else now_ms + PROBE_MS
+        conn.run(_HOLD_BACK, app=app, now=now_ms, until=back)
+    due = [*probes, *conn.all(_DUE, now=now_ms, limit=limit)]
     found = [message for row in due if (message := _head(conn, _key(row), now_ms))]
     for message in found:
-        conn.run(_CLAIM, id=message.id)
+        conn.run(_CLAIM, id=message.id, now=now_ms)
     _reckon_each(conn, due)
     row = conn.one(_NEXT_DUE, now=now_ms)
     return Claim(tuple(found), row["due_at"] if row else None)
 
 
 def end(
-    conn: Connection, message_id: int, state: Literal["sent", "failed"], *, code: str, at_ms: int
+    conn: Connection,
+    message_id: int,
+    state: Literal["sent", "failed"],
+    outcome: SendOutcome,
+    *,
+    at_ms: int,
 ) -> bool:
     """Note that a message was sent, or never can be; False when nothing else waits."""
-    _reckon_each(conn, conn.all(_END, id=message_id, state=state, code=code, at=at_ms))
+    ended = conn.all(_END, id=message_id, state=state, at=at_ms, **_why(outcome))
+    _reckon_each(conn, ended)
     return conn.one(_WAITS) is not None
 
 
 def put_back(
-    conn: Connection, message_id: int, *, due_at: int, code: str, repeated: bool, counted: bool
+    conn: Connection, message_id: int, outcome: SendOutcome, *, due_at: int, counted: bool
 ) -> None:
     """Queue a claimed message again.
 
     Args:
         conn: A writing transaction.
         message_id: The message.
+        outcome: Of the try.
         due_at: Not to be sent before, milliseconds since the epoch.
-        code: Why, for an admin.
-        repeated: Whether the try may have arrived.
         counted: Whether it was a try at all.
     """
     back = conn.all(
         _PUT_BACK,
         id=message_id,
         due_at=due_at,
-        code=code,
-        repeated=int(repeated),
+        repeated=int(outcome.maybe_sent),
         uncounted=int(not counted),
+        **_why(outcome),
     )
     _reckon_each(conn, back)
 
 
+def _why(outcome: SendOutcome) -> dict[str, object]:
+    return {"code": outcome.code, "errcode": outcome.errcode, "errmsg": outcome.errmsg}
+
+
+def hold(conn: Connection, hold: Hold) -> None:
+    """Note what keeps an app from sending, and have the next of its messages tried in time."""
+    conn.run(_RELEASE, app=hold.app)
+    conn.run(_LET_GO, app=hold.app, now=hold.until_at)
+    conn.run(_HOLD, **{field.name: getattr(hold, field.name) for field in fields(hold)})
+
+
+def release(conn: Connection, app: str, *, now_ms: int) -> None:
+    """Note that an app sends again, and have everything looked at that was held back."""
+    conn.run(_RELEASE, app=app)
+    conn.run(_LET_GO, app=app, now=now_ms)
+
+
+def holds(conn: Connection) -> list[Hold]:
+    """Return what keeps each app from sending that does not."""
+    return [as_record(Hold, row) for row in conn.all(_HOLDS)]
+
+
+def listed(conn: Connection, *, limit: int) -> list[Listed]:
+    """Return what waits, is being sent, or could not be, the oldest first."""
+    return [as_record(Listed, row) for row in conn.all(_LISTED, limit=limit)]
+
+
+def retry(conn: Connection, message_id: int, *, at_ms: int) -> bool:
+    """Queue a message anew that could not be sent, as one that may have arrived; False for others.
+
+    What waits for its time is due at once.
+    """
+    rows = conn.all(_RETRY, id=message_id, at=at_ms)
+    _reckon_each(conn, rows)
+    return bool(rows)
+
+
+def take_back(conn: Connection, message_id: int, *, at_ms: int) -> bool:
+    """Take a message back that waits; False where none does."""
+    rows = conn.all(_TAKE_BACK, id=message_id, at=at_ms)
+    _reckon_each(conn, rows)
+    return bool(rows)
+
+
 def recover(conn: Connection) -> int:
     """Queue again, at the start of the server, what a crash left half sent."""
+    conn.run(_RELEASE_ALL)  # what holds now is found out anew
     left = conn.all(_RECOVER)
     _reckon_each(conn, left)
     return len(left)

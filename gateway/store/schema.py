@@ -219,6 +219,10 @@ outbox = Table(
     _when("ended_at", optional=True),
     _app(),
     _chat(),
+    # The channel's own number and words of the last try, for an admin; and when the first one was.
+    Column("errcode", Integer),
+    Column("errmsg", Text),
+    _when("tried_at", optional=True),
     _partial(
         "ix_outbox_open",
         *("user_id", "app", "chat", "state", "kind", "id"),
@@ -238,6 +242,19 @@ conversations = Table(
     Column("user_id", Text, primary_key=True),
     _when("due_at", optional=True),
     _partial("ix_conversations_due_at", "due_at", where="due_at IS NOT NULL"),
+    sqlite_with_rowid=False,
+)
+
+# What keeps an app from sending at all: a row for each that is, for whoever looks in.
+holds = Table(
+    "holds",
+    metadata,
+    Column("app", Text, primary_key=True),
+    Column("code", Text, nullable=False),
+    Column("errcode", Integer),
+    Column("errmsg", Text, nullable=False),
+    _when("since_at"),
+    _when("until_at"),
     sqlite_with_rowid=False,
 )
 

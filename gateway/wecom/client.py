@@ -23,14 +23,13 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, ConfigError, UnavailableError
 from common.redact import redact, redact_known
 from common.text import CHAT_BYTES, one_line
-from gateway.base.messages import SendOutcome
+from gateway.base.messages import COPIES_S, SendOutcome
 
 TIMEOUT_S: Final = 10.0
 MAX_ANSWER_BYTES: Final = 65_536
 TOKEN_MARGIN_S: Final = 300.0  # refresh this long before the token ends
 UNSAID_LIFETIME_S: Final = 60
 MAX_TOKEN_CHARS: Final = 512  # page 91039
-DUPLICATE_INTERVAL_S: Final = 1800  # page 90236
 # How fast one member may be written to: WeCom drops the excess without a word (page 90454).
 PER_MINUTE: Final = 30
 PER_HOUR: Final = 1000
@@ -52,6 +51,8 @@ CONFIG_CODES: Final = {
     40056: "wecom.bad-agent-id",
     40091: "wecom.bad-secret",
     60020: "wecom.untrusted-address",
+    48002: "wecom.no-permission",
+    301002: "wecom.no-permission",
 }
 
 # First character a letter or digit, never "@all"; "|" would address several (page 90195).
@@ -167,7 +168,7 @@ class WeComClient:
         }
         if repeated:
             message["enable_duplicate_check"] = 1
-            message["duplicate_check_interval"] = DUPLICATE_INTERVAL_S
+            message["duplicate_check_interval"] = COPIES_S
         return message
 
     async def _valid_token(self, *, dead: _Token | None) -> _Token:
@@ -329,7 +330,9 @@ def judge_status(status: int, *, sending: bool) -> SendOutcome:
     """Return what a status other than 200 means; the page with it is not read."""
     if status >= 500 or status in (408, 429):
         wait_s = FREQUENCY_S if status == 429 else LINE_S
-        return SendOutcome("retry", None, f"http {status}", wait_s, "wecom.http", sending)
+        return SendOutcome(
+            "retry", None, f"http {status}", wait_s, "wecom.http", sending, for_all=True
+        )
     # Also a redirect: the address is not that of the API, and nothing is sent elsewhere.
     return SendOutcome("config", None, f"http {status}", REFUSED_S, "wecom.bad-address")
 
@@ -347,13 +350,15 @@ def too_soon(wait_s: float) -> SendOutcome:
 def unreachable(*, maybe_sent: bool) -> SendOutcome:
     """Return the outcome of a call that got no answer; not even a line, unless it may be sent."""
     return SendOutcome(
-        "retry", None, "no answer", LINE_S, "wecom.unreachable", maybe_sent, for_all=not maybe_sent
+        "retry", None, "no answer", LINE_S, "wecom.unreachable", maybe_sent, for_all=True
     )
 
 
 def unreadable(*, maybe_sent: bool) -> SendOutcome:
     """Return the outcome of a call whose answer says nothing that can be understood."""
-    return SendOutcome("retry", None, "unreadable", LINE_S, "wecom.unreadable", maybe_sent)
+    return SendOutcome(
+        "retry", None, "unreadable", LINE_S, "wecom.unreadable", maybe_sent, for_all=True
+    )
 
 
 def _judge(errcode: int | None, answer: Mapping[str, Any], *, asking_token: bool) -> SendOutcome:
@@ -364,10 +369,13 @@ def _judge(errcode: int | None, answer: Mapping[str, Any], *, asking_token: bool
         wait_s = RETRY_AFTER_S[errcode]
         # "Busy" does not say how far the message came.
         maybe_sent = errcode == BUSY and not asking_token
-        return SendOutcome("retry", errcode, errmsg, wait_s, "wecom.busy", maybe_sent)
-    code = CONFIG_CODES.get(errcode)
-    if code is None and errcode in TOKEN_DEAD:
-        code = "wecom.token-refused"
-    if code is not None or asking_token:
-        return SendOutcome("config", errcode, errmsg, REFUSED_S, code or "wecom.refused")
+        # What counts too many calls counts those of all members.
+        code, for_all = ("wecom.busy", False) if errcode == BUSY else ("wecom.too-often", True)
+        return SendOutcome("retry", errcode, errmsg, wait_s, code, maybe_sent, for_all)
+    if errcode in TOKEN_DEAD and not asking_token:
+        # A fresh token refused as well: WeCom's own servers may not know it yet.
+        return SendOutcome("retry", errcode, errmsg, LINE_S, "wecom.token-refused", for_all=True)
+    config = CONFIG_CODES.get(errcode)
+    if config is not None or asking_token:
+        return SendOutcome("config", errcode, errmsg, REFUSED_S, config or "wecom.refused")
     return SendOutcome("permanent", errcode, errmsg, 0.0, "wecom.refused")

@@ -12,6 +12,7 @@ from common.errors import InputError, StoreError
 from gateway.store import Connection, Store, agents, inbound, members
 from gateway.store.runner import open_store
 from tests.gateway_desk import fresh_store
+from tests.people import someone
 
 AT = 1_767_240_000_000
 
@@ -24,7 +25,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 def _fail(conn: Connection, user: str) -> None:
-    members.add(conn, user, lang=None, at_ms=AT)
+    members.add(conn, someone(user), lang=None, at_ms=AT)
     raise InputError("input.test")
 
 
@@ -33,7 +34,7 @@ def _break(conn: Connection) -> None:
 
 
 async def test_what_was_written_is_read_at_once(store: Store) -> None:
-    assert await store.write(members.add, "zhang", lang="zh", at_ms=AT)
+    assert await store.write(members.add, someone("zhang"), lang="zh", at_ms=AT)
     assert [member.user_id for member in await store.read(members.everyone)] == ["zhang"]
 
 
@@ -57,7 +58,7 @@ async def test_one_failing_operation_spoils_none_of_its_group(store: Store) -> N
         call = (
             store.write(_fail, user)
             if number % 7 == 0
-            else store.write(members.add, user, lang=None, at_ms=AT)
+            else store.write(members.add, someone(user), lang=None, at_ms=AT)
         )
         return asyncio.ensure_future(call)
 
@@ -68,9 +69,12 @@ async def test_one_failing_operation_spoils_none_of_its_group(store: Store) -> N
 
 
 async def test_operations_keep_the_order_in_which_they_came(store: Store) -> None:
-    await store.write(members.add, "zhang", lang="en", at_ms=AT)
+    await store.write(members.add, someone("zhang"), lang="en", at_ms=AT)
     await asyncio.gather(
-        *(store.write(members.add, "zhang", lang=lang, at_ms=AT) for lang in ("zh", "en", "zh"))
+        *(
+            store.write(members.add, someone("zhang"), lang=lang, at_ms=AT)
+            for lang in ("zh", "en", "zh")
+        )
     )
     (member,) = await store.read(members.everyone)
     assert member.lang == "zh"
@@ -78,7 +82,7 @@ async def test_operations_keep_the_order_in_which_they_came(store: Store) -> Non
 
 async def test_a_read_cannot_change_anything(store: Store) -> None:
     with pytest.raises(StoreError):
-        await store.read(members.add, "zhang", lang=None, at_ms=AT)
+        await store.read(members.add, someone("zhang"), lang=None, at_ms=AT)
     assert await store.read(members.count) == 0
 
 
@@ -88,7 +92,7 @@ async def test_many_deliveries_of_one_message_at_once_are_one(store: Store) -> N
         return asyncio.ensure_future(
             store.write(
                 inbound.remember,
-                user_id="zhang",
+                person=someone("zhang"),
                 created_s=AT // 1000,
                 dedupe_key="the-message",
                 replay_key=bytes([number]),
@@ -121,8 +125,8 @@ async def test_numbers_taken_at_once_have_no_hole_and_a_rollback_gives_its_numbe
 
 
 async def test_a_caller_that_went_away_disturbs_nobody(store: Store) -> None:
-    leaving = asyncio.ensure_future(store.write(members.add, "zhang", lang=None, at_ms=AT))
+    leaving = asyncio.ensure_future(store.write(members.add, someone("zhang"), lang=None, at_ms=AT))
     await asyncio.sleep(0)
     leaving.cancel()
-    await store.write(members.add, "li", lang=None, at_ms=AT)
+    await store.write(members.add, someone("li"), lang=None, at_ms=AT)
     assert await store.read(members.count) == 2

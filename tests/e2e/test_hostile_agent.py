@@ -55,6 +55,7 @@ from tests.hostile import (
     packet,
     request,
 )
+from tests.people import someone
 
 CLOCK = SystemClock()
 STRANGER = SigningKey(b"\x31" * 32)
@@ -165,13 +166,13 @@ def enrol(place: Place, machines: Mapping[str, Sequence[str]]) -> dict[str, Mach
     made = {}
     with open_admin(state / STORE_FILE) as store:
         for member in {member for members_of in machines.values() for member in members_of}:
-            store.write(members.add, member, lang=None, at_ms=at_ms)
+            store.write(members.add, someone(member), lang=None, at_ms=at_ms)
         for name, members_of in machines.items():
             key, agent_id = SigningKey.generate(), new_uuid()
             arguments: dict[str, Any] = {"machine": name, "public_key": key.public, "at_ms": at_ms}
             store.write(agents.enrol, agent_id, **arguments)
             for member in members_of:
-                store.write(members.bind, member, agent_id, at_ms=at_ms)
+                store.write(members.bind, someone(member), agent_id, at_ms=at_ms)
             pairing = Pairing(place.base, agent_id, name, gateway_key, key.public.key_id, at_ms)
             made[name] = Machine(pairing, key, place.gateway_port)
     return made

@@ -22,6 +22,7 @@ from gateway.store import members
 from gateway.store.runner import open_admin
 from tests import truth
 from tests.matrix.house import MEMBER, House
+from tests.people import someone
 
 MEMBERS: Final = (MEMBER, "lina", "wangfang", "zhaolei")
 TASKS: Final = 26  # of the thirty approvals that one gateway may ask for in an hour
@@ -111,8 +112,8 @@ def _invite(house: House) -> None:
     at_ms = time.time_ns() // 1_000_000
     with open_admin(house.store) as store:
         for user in MEMBERS[1:]:
-            store.write(members.add, user, lang="en", at_ms=at_ms)
-            store.write(members.bind, user, machine["agent_id"], at_ms=at_ms)
+            store.write(members.add, someone(user), lang="en", at_ms=at_ms)
+            store.write(members.bind, someone(user), machine["agent_id"], at_ms=at_ms)
 
 
 @contextmanager

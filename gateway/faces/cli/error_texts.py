@@ -162,6 +162,10 @@ _COMMANDS: Final = {
         zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。请保留该文件并与备份比对；"
         "`codexbridge gateway audit verify` 显示详情。",
     ),
+    "outbox.unknown": Sentence(
+        en="No message {id} waits. The numbers: codexbridge gateway outbox",
+        zh="没有等待中的消息 {id}。查看编号：codexbridge gateway outbox",
+    ),
     "member.unknown-app": Sentence(
         en="There is no app {app} in the settings. Apps: {apps}",
         zh="设置中没有应用 {app}。现有应用：{apps}",

@@ -283,3 +283,41 @@ PAIRED: Final = Sentence(
     zh="{machine} 已配对。两边必须显示相同的六个词：\n\n    {words}\n\n如果不同，"
     "说明可能有中间人攻击：请运行 codexbridge gateway revoke {machine} 并上报。",
 )
+
+# -- outbox ----------------------------------------------------------------------------------
+
+OUTBOX: Final = Sentence(
+    en="List what waits to be sent and what could not be, with what WeCom said of it; what the "
+    "messages say is not shown.",
+    zh="列出等待发送和无法发送的消息，以及企业微信返回的原因；不显示消息内容。",
+)
+OUTBOX_RETRY: Final = Sentence(
+    en="Send one at once that waits, or once more that could not be sent.",
+    zh="立即发送一条等待中的消息，或重新发送一条失败的消息。",
+)
+OUTBOX_DROP: Final = Sentence(
+    en="Take one back that waits; it is never sent.", zh="撤回一条等待中的消息，不再发送。"
+)
+OUTBOX_ID: Final = Sentence(en="its number in the list", zh="列表中的编号")
+OUTBOX_EMPTY: Final = Sentence(
+    en="Nothing waits, and nothing has failed.", zh="没有等待发送的消息，也没有发送失败的消息。"
+)
+OUTBOX_MORE: Final = Sentence(
+    en="Only the oldest {count} are shown; all: --json", zh="只显示最早的 {count} 条；全部：--json"
+)
+OUTBOX_RETRIED: Final = Sentence(
+    en="Message {id} is sent within seconds, if the gateway runs and the app is not held: "
+    "codexbridge gateway outbox",
+    zh="只要网关在运行且应用未被暂停，消息 {id} 会在几秒内发送：codexbridge gateway outbox",
+)
+OUTBOX_DROPPED: Final = Sentence(en="Message {id} is taken back.", zh="消息 {id} 已撤回。")
+OUTBOX_STATES: Final = {
+    "queued": Sentence(en="waits until {at}", zh="等待至 {at}"),
+    "sending": Sentence(en="is being sent", zh="正在发送"),
+    "failed": Sentence(en="failed", zh="发送失败"),
+}
+OUTBOX_KINDS: Final = {
+    "reply": Sentence(en="reply", zh="回复"),
+    "progress": Sentence(en="progress", zh="进度"),
+}
+OUTBOX_TRIES: Final = Sentence(en="{count} {count:try|tries}", zh="已尝试 {count} 次")

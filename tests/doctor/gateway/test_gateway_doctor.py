@@ -34,6 +34,7 @@ from tests import forks
 from tests.doctor.gateway.around import Certificates, Front
 from tests.doctor.gateway.broken import CASES, Broken, Files, case
 from tests.e2e.place import COMMAND, Place, Terminal, free_ports, wait_until
+from tests.people import someone
 
 USER = "zhangwei"
 NOW_MS = 1_767_240_000_000
@@ -62,7 +63,7 @@ def install(place: Place) -> None:
     with open_admin(store_of(place)) as store:
         key = SigningKey.generate().public
         store.write(agents.enrol, "agent-1", machine="dev-1", public_key=key, at_ms=NOW_MS)
-        store.write(members.bind, USER, "agent-1", at_ms=NOW_MS)
+        store.write(members.bind, someone(USER), "agent-1", at_ms=NOW_MS)
         store.write(agents.connect, "agent-1", at_ms=NOW_MS)
 
 

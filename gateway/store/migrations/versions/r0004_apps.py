@@ -17,6 +17,23 @@ def upgrade() -> None:
         op.add_column(table, _app())
     for table in ("tasks", "outbox"):
         op.add_column(table, _chat())
+    for column in (
+        sa.Column("errcode", sa.Integer(), nullable=True),
+        sa.Column("errmsg", sa.Text(), nullable=True),
+        sa.Column("tried_at", sa.BigInteger(), nullable=True),
+    ):
+        op.add_column("outbox", column)
+    op.create_table(
+        "holds",
+        sa.Column("app", sa.Text(), nullable=False),
+        sa.Column("code", sa.Text(), nullable=False),
+        sa.Column("errcode", sa.Integer(), nullable=True),
+        sa.Column("errmsg", sa.Text(), nullable=False),
+        sa.Column("since_at", sa.BigInteger(), nullable=False),
+        sa.Column("until_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("app", name=op.f("pk_holds")),
+        sqlite_with_rowid=False,
+    )
     for name, table in (
         ("ix_tasks_user_id", "tasks"),
         ("ix_tasks_open", "tasks"),

@@ -21,6 +21,7 @@ from gateway.flow.alarms import MAX_KEPT, MAX_NOTICES, QUIET_SECONDS, Admins, Al
 from gateway.store import Connection, agents, audit, members
 from gateway.store.runner import SqliteRunner, open_store
 from tests.gateway_desk import fresh_store
+from tests.people import alone, someone
 from tests.unit.gateway.link.doubles import silent_log
 
 TAKEN = {"agent": "a", "address": "192.0.2.2", "before": "192.0.2.1"}
@@ -39,7 +40,7 @@ class Scene:
     def __post_init__(self) -> None:
         """Make the alarms."""
         self.admins = Admins(
-            tuple(Conversation("wecom_app", user) for user in ("boss", "zhang")),
+            tuple(alone(user) for user in ("boss", "zhang")),
             "en",
             wake=self.wake,
         )
@@ -74,7 +75,7 @@ def _outbox(conn: Connection) -> list[tuple[str, str]]:
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     store = await asyncio.to_thread(lambda: open_store(fresh_store(tmp_path)))
     key = SigningKey.generate().public
-    await store.write(members.add, "zhang", lang="zh", at_ms=1)
+    await store.write(members.add, someone("zhang"), lang="zh", at_ms=1)
     await store.write(agents.enrol, "a", machine="dev-1", public_key=key, at_ms=1)
     yield Scene(store)
     await store.close()

@@ -11,6 +11,7 @@ import pytest
 from common.model.state import Reason
 from gateway.store import agents, members, tasks
 from tests.gateway_desk import AGENT, MACHINE, Desk, open_desk
+from tests.people import someone
 
 OTHER = "agent-2"
 
@@ -121,8 +122,8 @@ async def test_a_choice_outlives_a_new_key_of_that_machine(desk: Desk) -> None:
 async def test_a_machine_may_work_for_several_members(desk: Desk) -> None:
     await desk.add_member("li")
     at_ms = desk.clock.now().wall_ms
-    assert await desk.write(members.bind, "li", AGENT, at_ms=at_ms)
-    assert not await desk.write(members.bind, "li", AGENT, at_ms=at_ms)
+    assert await desk.write(members.bind, someone("li"), AGENT, at_ms=at_ms)
+    assert not await desk.write(members.bind, someone("li"), AGENT, at_ms=at_ms)
     await desk.hear("@dev test", user="li")
     assert await asked(desk) == [AGENT]
     assert (await desk.task()).user_id == "li"

@@ -25,6 +25,7 @@ from tests.gateway_desk import (
     chat,
     open_desk,
 )
+from tests.people import someone
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ async def test_adding_and_removing_a_member_acts_at_the_next_message(desk: Desk)
     await desk.add_machine("agent-2", "dev-2", user="li")
     await desk.hear("@dev test", user="li")
     assert [task.user_id for task in await desk.tasks()] == ["li"]
-    await desk.write(members.remove, "li", at_ms=NOON_MS)
+    await desk.write(members.remove, someone("li"), at_ms=NOON_MS)
     await desk.hear("@dev test", user="li")
     assert len(await desk.tasks()) == 1
 

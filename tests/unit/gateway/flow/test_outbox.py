@@ -16,6 +16,7 @@ from gateway.base.messages import Conversation, SendOutcome
 from gateway.flow.outbox import GIVE_UP_MS, Outbox
 from gateway.store import Connection, outbox
 from tests.gateway_desk import NOON_MS, USER, Desk, logger, open_desk
+from tests.people import alone
 
 SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
 BUSY = SendOutcome("retry", -1, "busy", 2.0, "wecom.busy")
@@ -57,7 +58,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 def _put(conn: Connection, key: str, user: str = USER) -> None:
-    outbox.put(conn, key, key, channel="wecom_app", user_id=user, at_ms=NOON_MS)
+    outbox.put(conn, key, key, to=alone(user), at_ms=NOON_MS)
 
 
 def _row(conn: Connection, key: str) -> tuple[str, str | None, int, int]:
@@ -154,7 +155,7 @@ async def test_a_try_that_may_have_arrived_is_repeated_as_a_copy(desk: Desk) -> 
 
 @pytest.mark.requirement("P7")
 async def test_what_is_told_of_a_task_is_marked_from_the_first_try(desk: Desk) -> None:
-    told = {"channel": "wecom_app", "user_id": USER, "at_ms": NOON_MS, "task_id": "t-1"}
+    told: Any = {"to": alone(USER), "at_ms": NOON_MS, "task_id": "t-1"}
     await desk.write(outbox.put, "final:t-1", "done", **told)
     channel = ScriptedChannel()
     async with _running(desk, channel):
@@ -178,7 +179,7 @@ async def test_what_can_never_be_delivered_ends_and_the_next_one_goes(desk: Desk
     async with _running(desk, channel) as sender:
         assert [await channel.next(), await channel.next()] == ["one", "two"]
         assert (await _until(desk, "one", "failed"))[1] == "wecom.refused"
-        assert sender.trouble is None
+        assert sender.held == {}
 
 
 async def test_a_wrong_secret_holds_everything_and_says_so_until_it_is_mended(desk: Desk) -> None:
@@ -190,14 +191,14 @@ async def test_a_wrong_secret_holds_everything_and_says_so_until_it_is_mended(de
         await channel.next()
         await _until(desk, "one", "queued")
         assert await _until(desk, "two", "queued") == ("queued", "wecom.bad-secret", 0, 600_000)
-        assert sender.trouble == "wecom.bad-secret"
+        assert sender.held["main"].code == "wecom.bad-secret"
         sender.wake()
         desk.clock.advance(600)
         sender.wake()
         await channel.next()
         await channel.next()
         await _until(desk, "two", "sent")
-        assert sender.trouble is None
+        assert sender.held == {}
     assert len(channel.tries) == 4
 
 
@@ -216,13 +217,13 @@ async def test_while_wecom_is_away_one_message_at_a_time_finds_out(desk: Desk) -
             await channel.next()
             assert channel.tried.empty()
             sender.wake()
-        desk.clock.advance(5)
+        desk.clock.advance(10)  # twice as long after each try
         sender.wake()
         assert {await channel.next() for _ in range(3)} == first
         for user in first:
             await _until(desk, user, "sent")
     assert len(channel.tries) == 8
-    assert sender.trouble is None, "no admin is needed"
+    assert sender.held == {}, "no admin is needed"
 
 
 async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:

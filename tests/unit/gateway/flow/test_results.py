@@ -27,6 +27,7 @@ from tests.gateway_desk import (
     chat,
     open_desk,
 )
+from tests.people import someone
 
 pytestmark = pytest.mark.heavy
 
@@ -320,7 +321,7 @@ async def test_whoever_was_removed_is_told_nothing_more(desk: Desk) -> None:
     task = await desk.ask()
     await desk.events(task, *TO_APPROVAL, "WAITING_APPROVAL", "EXECUTING")
     said = [text for text in await desk.said() if "now running" not in text]
-    await desk.write(members.remove, USER, at_ms=NOON_MS)
+    await desk.write(members.remove, someone(USER), at_ms=NOON_MS)
     await desk.event(task, "EXECUTING", "still running, 10 s")
     await desk.result(task, "COMPLETED", "completed", "secret")
     assert await desk.said() == said

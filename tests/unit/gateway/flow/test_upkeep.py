@@ -23,6 +23,7 @@ from tests.gateway_desk import (
     Desk,
     open_desk,
 )
+from tests.people import someone
 
 HOURS = 3600
 
@@ -91,7 +92,7 @@ async def test_a_task_that_its_machine_never_speaks_of_again_ends_as_unknown(des
     assert (ended.state, ended.reason, ended.presumed) == (TaskState.FAILED, Reason.UNKNOWN, 1)
     for fact in (task.short_id, MACHINE, "01-01 12:00"):
         assert fact in (await desk.said())[-1]
-    assert await desk.store.read(tasks.open_of, USER, limit=5) == []
+    assert await desk.store.read(tasks.open_of, someone(USER), limit=5) == []
 
 
 async def test_every_word_of_a_task_gives_it_its_full_time_again(desk: Desk) -> None:
@@ -176,7 +177,7 @@ async def test_a_revoked_machines_tasks_end_as_unknown(desk: Desk) -> None:
 
 async def test_whoever_was_removed_is_told_nothing(desk: Desk) -> None:
     await desk.ask()
-    await desk.write(members.remove, USER, at_ms=NOON_MS)
+    await desk.write(members.remove, someone(USER), at_ms=NOON_MS)
     desk.clock.advance(9 * HOURS)
     assert (await desk.upkeep.round()).ended == 1
     assert len(await desk.said()) == 1
@@ -204,7 +205,7 @@ async def test_old_records_are_forgotten(desk: Desk) -> None:
 
 
 def _messages(conn: Connection) -> int:
-    requester = members.requester(conn, USER, since_ms=0, messages=9, queued=0)
+    requester = members.requester(conn, someone(USER), since_ms=0, messages=9, queued=0)
     assert requester is not None
     return requester.messages
 

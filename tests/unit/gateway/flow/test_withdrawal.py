@@ -13,6 +13,7 @@ from gateway.flow.withdrawal import Withdrawn
 from gateway.store import agents, members
 from gateway.store.agents import Agent
 from tests.gateway_desk import AGENT, MACHINE, TO_APPROVAL, USER, WAITING, Desk, open_desk
+from tests.people import someone
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def remove(desk: Desk, user: str = USER) -> Withdrawn | None:
     done: Withdrawn | None = await desk.write(
-        withdrawal.remove_member, desk.seal, user, at=desk.clock.now()
+        withdrawal.remove_member, desk.seal, someone(user), at=desk.clock.now()
     )
     return done
 
@@ -31,7 +32,7 @@ async def remove(desk: Desk, user: str = USER) -> Withdrawn | None:
 async def unbind(desk: Desk) -> Withdrawn | None:
     agent: Agent | None = await desk.store.read(agents.find, AGENT)
     done: Withdrawn | None = await desk.write(
-        withdrawal.unbind, desk.seal, USER, agent, at=desk.clock.now()
+        withdrawal.unbind, desk.seal, someone(USER), agent, at=desk.clock.now()
     )
     return done
 
@@ -207,7 +208,7 @@ async def test_revoking_what_is_not_there_changes_nothing(desk: Desk) -> None:
 async def test_the_access_rules_are_checked_again_when_the_machine_is_back(desk: Desk) -> None:
     await desk.ask()
     # Past every function above: as if only the list had been changed.
-    await desk.write(members.unbind, USER, AGENT, at_ms=desk.clock.now().wall_ms)
+    await desk.write(members.unbind, someone(USER), AGENT, at_ms=desk.clock.now().wall_ms)
     await desk.connect()
     assert await kinds(desk) == ["tombstone"]
     task = await desk.task()

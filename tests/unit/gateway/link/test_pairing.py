@@ -30,6 +30,7 @@ from gateway.link import pairing as endpoint
 from gateway.link.pairing import MAX_BYTES, PAIR_PATH, PairingEndpoint
 from gateway.store import Connection, agents, audit, members, pairings
 from gateway.store.runner import SqliteRunner, open_store
+from tests.people import someone
 from tests.unit.gateway.link.doubles import silent_log
 
 pytestmark = pytest.mark.heavy
@@ -81,13 +82,13 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     store = await asyncio.to_thread(open_store, tmp_path / "gateway.db")
     secret = parse_code(new_code())
     at_ms = clock.now().wall_ms
-    await store.write(members.add, "zhangwei", lang=None, at_ms=at_ms)
+    await store.write(members.add, someone("zhangwei"), lang=None, at_ms=at_ms)
     await store.write(
         pairings.create,
         pairing_id(secret),
         secret=secret,
         machine="dev-1",
-        user_id="zhangwei",
+        person=someone("zhangwei"),
         at_ms=at_ms,
     )
     key = SigningKey.generate()
@@ -180,7 +181,7 @@ async def test_a_wrong_proof_and_every_code_that_cannot_be_used_cost_the_same_wo
 ) -> None:
     used = parse_code(new_code())
     at_ms = scene.clock.now().wall_ms
-    facts: Any = {"machine": "dev-2", "user_id": "zhangwei", "at_ms": at_ms}
+    facts: Any = {"machine": "dev-2", "person": someone("zhangwei"), "at_ms": at_ms}
     await scene.store.write(pairings.create, pairing_id(used), secret=used, **facts)
     key: Any = {"agent_id": "agent-2", "public_key": SigningKey.generate().public}
     await scene.store.write(pairings.complete, pairing_id(used), **key, at_ms=at_ms)

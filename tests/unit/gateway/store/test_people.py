@@ -12,6 +12,7 @@ from common.signing import SigningKey
 from gateway.store import agents, audit, members, outbox, pairings
 from gateway.store.sqlite import SqliteConnection
 from tests.gateway_desk import transaction
+from tests.people import alone, someone
 
 AT = 1_767_240_000_000
 MINUTE = 60_000
@@ -22,17 +23,19 @@ OTHER = SigningKey.generate().public
 @pytest.fixture
 def conn(tmp_path: Path) -> Iterator[SqliteConnection]:
     with transaction(tmp_path) as conn:
-        members.add(conn, "zhang", lang="zh", at_ms=AT)
+        members.add(conn, someone("zhang"), lang="zh", at_ms=AT)
         yield conn
 
 
 def _enrolled(conn: SqliteConnection) -> None:
     agents.enrol(conn, "a", machine="dev-1", public_key=KEY, at_ms=AT)
-    members.bind(conn, "zhang", "a", at_ms=AT)
+    members.bind(conn, someone("zhang"), "a", at_ms=AT)
 
 
 def _pairing(conn: SqliteConnection, name: str = "aa11") -> None:
-    pairings.create(conn, name, secret=b"s" * 16, machine="dev-1", user_id="zhang", at_ms=AT)
+    pairings.create(
+        conn, name, secret=b"s" * 16, machine="dev-1", person=someone("zhang"), at_ms=AT
+    )
 
 
 def _secret(conn: SqliteConnection, at_ms: int) -> bytes | None:
@@ -42,28 +45,28 @@ def _secret(conn: SqliteConnection, at_ms: int) -> bytes | None:
 
 
 def test_a_member_is_added_once_and_keeps_their_language(conn: SqliteConnection) -> None:
-    assert not members.add(conn, "zhang", lang=None, at_ms=AT + 1)
-    assert members.look_up(conn, "zhang") == members.Speech("zh")
-    assert not members.add(conn, "zhang", lang="en", at_ms=AT + 2)
-    assert members.everyone(conn) == [members.Member("zhang", "en", AT, ())]
+    assert not members.add(conn, someone("zhang"), lang=None, at_ms=AT + 1)
+    assert members.look_up(conn, someone("zhang")) == members.Speech("zh")
+    assert not members.add(conn, someone("zhang"), lang="en", at_ms=AT + 2)
+    assert members.everyone(conn) == [members.Member("main", "zhang", "en", AT, ())]
 
 
 def test_a_member_is_known_exactly_as_written(conn: SqliteConnection) -> None:
-    assert members.look_up(conn, "Zhang") is None
+    assert members.look_up(conn, someone("Zhang")) is None
 
 
 @pytest.mark.parametrize("name", ["", "two words", "tab\there", "hid\u200bden", "x" * 129])
 def test_a_name_that_nobody_can_have_is_refused(conn: SqliteConnection, name: str) -> None:
     with pytest.raises(InputError) as caught:
-        members.add(conn, name, lang=None, at_ms=AT)
+        members.add(conn, someone(name), lang=None, at_ms=AT)
     assert caught.value.code == "member.invalid"
 
 
 def test_a_removed_member_keeps_neither_machine_nor_unsent_replies(conn: SqliteConnection) -> None:
     _enrolled(conn)
-    outbox.put(conn, "k", "secret news", channel="wecom_app", user_id="zhang", at_ms=AT)
-    assert members.remove(conn, "zhang", at_ms=AT)
-    assert not members.remove(conn, "zhang", at_ms=AT)
+    outbox.put(conn, "k", "secret news", to=alone("zhang"), at_ms=AT)
+    assert members.remove(conn, someone("zhang"), at_ms=AT)
+    assert not members.remove(conn, someone("zhang"), at_ms=AT)
     assert members.by_machine(conn) == {}
     assert outbox.claim(conn, now_ms=AT, limit=5).messages == ()
     assert members.count(conn) == 0
@@ -72,7 +75,7 @@ def test_a_removed_member_keeps_neither_machine_nor_unsent_replies(conn: SqliteC
 def test_a_machine_works_only_for_members(conn: SqliteConnection) -> None:
     _enrolled(conn)
     with pytest.raises(InputError) as caught:
-        members.bind(conn, "stranger", "a", at_ms=AT)
+        members.bind(conn, someone("stranger"), "a", at_ms=AT)
     assert caught.value.code == "member.unknown"
     assert [member.machines for member in members.everyone(conn)] == [("dev-1",)]
 
@@ -170,7 +173,7 @@ def test_a_pairing_code_is_used_once(conn: SqliteConnection) -> None:
     _pairing(conn)
     used = pairings.complete(conn, "aa11", agent_id="a", public_key=KEY, at_ms=AT + 1)
     assert used.machine == "dev-1"
-    assert members.by_machine(conn) == {"a": ["zhang"]}
+    assert members.by_machine(conn) == {"a": [someone("zhang")]}
     found = pairings.find(conn, "aa11")
     assert found is not None
     assert (found.agent_id, found.secret) == ("a", None)
@@ -217,13 +220,13 @@ def test_a_try_at_no_code_changes_one_row_as_a_wrong_proof_does(conn: SqliteConn
 @pytest.mark.parametrize("name", ["", "-dev", "Dev", "dev_1", "x" * 33, "dev\n"])
 def test_a_machine_has_a_plain_name(conn: SqliteConnection, name: str) -> None:
     with pytest.raises(InputError) as caught:
-        pairings.create(conn, "aa11", secret=b"s", machine=name, user_id="zhang", at_ms=AT)
+        pairings.create(conn, "aa11", secret=b"s", machine=name, person=someone("zhang"), at_ms=AT)
     assert caught.value.code == "machine.invalid-name"
 
 
 def test_a_code_is_made_for_a_member_and_a_free_name_only(conn: SqliteConnection) -> None:
     with pytest.raises(InputError) as unknown:
-        pairings.create(conn, "aa11", secret=b"s", machine="dev-1", user_id="li", at_ms=AT)
+        pairings.create(conn, "aa11", secret=b"s", machine="dev-1", person=someone("li"), at_ms=AT)
     assert unknown.value.code == "member.unknown"
     _enrolled(conn)
     with pytest.raises(StateError) as claimed:

@@ -15,6 +15,7 @@ from gateway.store.members import Requester
 from gateway.store.sqlite import SqliteConnection
 from gateway.store.tasks import Change, Task
 from tests.gateway_desk import transaction
+from tests.people import someone
 
 AT = 1_767_240_000_000
 
@@ -22,7 +23,7 @@ AT = 1_767_240_000_000
 @pytest.fixture
 def conn(tmp_path: Path) -> Iterator[SqliteConnection]:
     with transaction(tmp_path) as conn:
-        members.add(conn, "zhang", lang="zh", at_ms=AT)
+        members.add(conn, someone("zhang"), lang="zh", at_ms=AT)
         for name in ("b", "a"):
             key = SigningKey.generate().public
             agents.enrol(conn, name, machine=f"dev-{name}", public_key=key, at_ms=AT)
@@ -30,7 +31,7 @@ def conn(tmp_path: Path) -> Iterator[SqliteConnection]:
 
 
 def _requester(conn: SqliteConnection, user: str = "zhang", *, since: int = 0) -> Requester | None:
-    return members.requester(conn, user, since_ms=since, messages=3, queued=2)
+    return members.requester(conn, someone(user), since_ms=since, messages=3, queued=2)
 
 
 def _found(conn: SqliteConnection, *, since: int = 0) -> Requester:
@@ -45,13 +46,13 @@ def test_whoever_is_not_on_the_list_is_nobody(conn: SqliteConnection) -> None:
 
 
 def test_a_member_without_a_machine_is_known(conn: SqliteConnection) -> None:
-    assert _found(conn) == Requester("zhang", "zh", (), None, 0, 0, {})
+    assert _found(conn) == Requester(someone("zhang"), "zh", (), None, 0, 0, {})
 
 
 def test_machines_come_by_name_and_revoked_ones_not_at_all(conn: SqliteConnection) -> None:
     for name in ("a", "b"):
-        members.bind(conn, "zhang", name, at_ms=AT)
-    members.choose(conn, "zhang", "b")
+        members.bind(conn, someone("zhang"), name, at_ms=AT)
+    members.choose(conn, someone("zhang"), "b")
     assert [agent.machine for agent in _found(conn).machines] == ["dev-a", "dev-b"]
     assert _found(conn).machines[1] == agents.find(conn, "b")
     agents.revoke(conn, "dev-b", at_ms=AT)
@@ -63,7 +64,7 @@ def test_messages_are_counted_by_person_and_time_up_to_the_limit(conn: SqliteCon
     for number, user in enumerate(["zhang", "zhang", "li", "zhang", "zhang"]):
         inbound.remember(
             conn,
-            user_id=user,
+            person=someone(user),
             created_s=AT // 1000,
             dedupe_key=str(number),
             replay_key=bytes([number]),
@@ -80,7 +81,7 @@ def test_messages_that_come_late_are_counted_unless_they_are_an_hour_late(
     for seconds in (3599, 3600):
         inbound.remember(
             conn,
-            user_id="zhang",
+            person=someone("zhang"),
             created_s=AT // 1000 - seconds,
             dedupe_key=str(seconds),
             replay_key=bytes(1),
@@ -90,10 +91,9 @@ def test_messages_that_come_late_are_counted_unless_they_are_an_hour_late(
 
 
 def test_open_tasks_and_queues_are_counted(conn: SqliteConnection) -> None:
-    members.bind(conn, "zhang", "a", at_ms=AT)
-    task = Task(
-        "t-1", "T-0001", "a", "zhang", "wecom_app", "x", "zh", TaskState.RECEIVED, "f", AT, AT, AT
-    )
+    members.bind(conn, someone("zhang"), "a", at_ms=AT)
+    where = ("a", "main", "zhang", "", "wecom_app")
+    task = Task("t-1", "T-0001", *where, "x", "zh", TaskState.RECEIVED, "f", AT, AT, AT)
     tasks.create(conn, task)
     tasks.create(conn, replace(task, task_id="t-2", short_id="T-0002"))
     for number in range(3):
@@ -117,7 +117,8 @@ def test_open_tasks_and_queues_are_counted(conn: SqliteConnection) -> None:
 
 
 def test_it_is_answered_from_indexes_of_what_is_open(conn: SqliteConnection) -> None:
-    facts = {"user_id": "zhang", "since": 0, "written_since": 0, "messages": 3, "queued": 2}
+    facts: dict[str, object] = {"app": "main", "user_id": "zhang", "messages": 3, "queued": 2}
+    facts |= {"since": 0, "written_since": 0}
     plan = [row["detail"] for row in conn.all(f"EXPLAIN QUERY PLAN {members._REQUESTER}", **facts)]
     for index in ("inbound USING PRIMARY KEY", "ix_tasks_open", "ix_mailbox_unacked"):
         assert any(index in step for step in plan), plan

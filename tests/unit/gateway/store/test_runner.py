@@ -28,6 +28,7 @@ from gateway.store.runner import (
 )
 from gateway.store.sqlite import ServerLock, SqliteConnection, connect, damaged
 from tests.gateway_desk import fresh_store
+from tests.people import someone
 
 AT = 1_767_240_000_000
 
@@ -52,7 +53,7 @@ def _count(path: Path) -> int:
 @pytest.mark.requirement("P3")
 async def test_what_was_answered_is_on_the_disk(tmp_path: Path) -> None:
     store = await _opened(tmp_path)
-    await store.write(members.add, "zhang", lang=None, at_ms=AT)
+    await store.write(members.add, someone("zhang"), lang=None, at_ms=AT)
     # What a killed process leaves behind: the files as they are at this moment.
     left = tmp_path / "left"
     await asyncio.to_thread(shutil.copytree, tmp_path / "state", left)
@@ -91,11 +92,11 @@ async def test_a_second_server_is_refused_and_the_next_one_after_the_first_is_no
 async def test_an_admin_writes_beside_a_running_server(tmp_path: Path) -> None:
     def admin() -> int:
         with open_admin(tmp_path / "state" / "gateway.db") as store:
-            store.write(members.add, "li", lang=None, at_ms=AT)
+            store.write(members.add, someone("li"), lang=None, at_ms=AT)
             return store.read(members.count)
 
     store = await _opened(tmp_path)
-    await store.write(members.add, "zhang", lang=None, at_ms=AT)
+    await store.write(members.add, someone("zhang"), lang=None, at_ms=AT)
     assert await asyncio.to_thread(admin) == 2
     assert await store.read(members.count) == 2
     await store.close()
@@ -103,7 +104,7 @@ async def test_an_admin_writes_beside_a_running_server(tmp_path: Path) -> None:
 
 def test_an_admins_failed_command_changes_nothing(tmp_path: Path) -> None:
     def spoiled(conn: Connection) -> None:
-        members.add(conn, "zhang", lang=None, at_ms=AT)
+        members.add(conn, someone("zhang"), lang=None, at_ms=AT)
         conn.run("INSERT INTO nowhere VALUES (1)")
 
     with open_admin(fresh_store(tmp_path)) as store:
@@ -114,7 +115,7 @@ def test_an_admins_failed_command_changes_nothing(tmp_path: Path) -> None:
 
 async def test_nobody_else_can_read_the_files(tmp_path: Path) -> None:
     store = await _opened(tmp_path)
-    await store.write(members.add, "zhang", lang=None, at_ms=AT)
+    await store.write(members.add, someone("zhang"), lang=None, at_ms=AT)
     modes = {
         path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "state").iterdir()
     }
@@ -132,10 +133,12 @@ def test_when_the_disk_is_full_everybody_in_the_group_hears_of_it(
     driver.execute(f"PRAGMA max_page_count={pages + 1}")
 
     def small(conn: Connection) -> bool:
-        return members.add(conn, "zhang", lang=None, at_ms=AT)
+        return members.add(conn, someone("zhang"), lang=None, at_ms=AT)
 
     def large(conn: Connection) -> int:
-        return conn.run("INSERT INTO inbound VALUES (:key, 0, '', x'', 0)", key="x" * 1_000_000)
+        return conn.run(
+            "INSERT INTO inbound VALUES ('main', :key, 0, '', x'', 0)", key="x" * 1_000_000
+        )
 
     jobs = [Job(call, loop.create_future()) for call in (small, large, small)]
     commit_group(driver, jobs)
@@ -154,7 +157,9 @@ def test_a_group_costs_one_commit(tmp_path: Path, loop: asyncio.AbstractEventLoo
     driver.set_trace_callback(statements.append)
     jobs = [
         Job(
-            lambda conn, user=f"user-{number}": members.add(conn, user, lang=None, at_ms=AT),  # type: ignore[misc]  # mypy cannot type a lambda's default
+            lambda conn, user=f"user-{number}": members.add(
+                conn, someone(user), lang=None, at_ms=AT
+            ),  # type: ignore[misc]  # mypy cannot type a lambda's default
             loop.create_future(),
         )
         for number in range(50)
@@ -192,20 +197,20 @@ async def test_what_is_written_unsynced_goes_to_the_disk_with_what_comes_next(
     monkeypatch.setattr("gateway.store.runner.os.fsync", noted)
     store = await asyncio.to_thread(open_store, path)
     try:
-        await store.write(members.add, "first", lang=None, at_ms=AT)
+        await store.write(members.add, someone("first"), lang=None, at_ms=AT)
         size = await asyncio.to_thread(lambda: log.stat().st_size)
-        await store.write_unsynced(members.add, "second", lang=None, at_ms=AT)
+        await store.write_unsynced(members.add, someone("second"), lang=None, at_ms=AT)
         assert await asyncio.to_thread(_after_a_power_cut, path, size) == ["first"]
         await store.sync()
         cut = await asyncio.to_thread(_after_a_power_cut, path, flushed[-1])
         assert cut == ["first", "second"]
         await store.sync()
         assert len(flushed) == 1, "there is nothing to flush"
-        await store.write_unsynced(members.add, "third", lang=None, at_ms=AT)
-        await store.write(members.look_up, "third")  # which changes nothing
+        await store.write_unsynced(members.add, someone("third"), lang=None, at_ms=AT)
+        await store.write(members.look_up, someone("third"))  # which changes nothing
         assert len(flushed) == 2, "what it found is on the disk"
-        await store.write_unsynced(members.add, "fourth", lang=None, at_ms=AT)
-        await store.write(members.add, "fifth", lang=None, at_ms=AT)
+        await store.write_unsynced(members.add, someone("fourth"), lang=None, at_ms=AT)
+        await store.write(members.add, someone("fifth"), lang=None, at_ms=AT)
         await store.sync()
         assert len(flushed) == 2, "the commit has flushed both"
     finally:
@@ -219,11 +224,11 @@ def test_an_operation_that_fails_is_undone_alone_and_the_others_are_done_once(
     driver = connect(fresh_store(tmp_path))
 
     def spoiled(conn: Connection) -> None:
-        members.add(conn, "spoiled", lang=None, at_ms=AT)
+        members.add(conn, someone("spoiled"), lang=None, at_ms=AT)
         conn.run("INSERT INTO nowhere VALUES (1)")
 
     def good(conn: Connection, user: str) -> bool:
-        return members.add(conn, user, lang=None, at_ms=AT)
+        return members.add(conn, someone(user), lang=None, at_ms=AT)
 
     calls: list[Callable[[Connection], object]] = [
         partial(good, user="before"),
@@ -250,12 +255,12 @@ def test_the_statements_of_one_operation_are_compiled_once(tmp_path: Path) -> No
         compiled.append("")
         return sqlite3.SQLITE_OK
 
-    members.add(conn, "zhang", lang=None, at_ms=AT)
+    members.add(conn, someone("zhang"), lang=None, at_ms=AT)
     driver.set_authorizer(note)  # asked while a statement is compiled, never while it runs
-    members.add(conn, "li", lang=None, at_ms=AT)
+    members.add(conn, someone("li"), lang=None, at_ms=AT)
     conn.all("SELECT user_id FROM members")
     first = len(compiled)
-    members.add(conn, "wang", lang=None, at_ms=AT)
+    members.add(conn, someone("wang"), lang=None, at_ms=AT)
     conn.all("SELECT user_id FROM members")
     driver.close()
     assert first > 0
@@ -290,7 +295,9 @@ def _hold(loop: asyncio.AbstractEventLoop, gate: asyncio.Event) -> Callable[[Con
 async def test_closing_finishes_what_was_submitted(tmp_path: Path) -> None:
     store = await _opened(tmp_path)
     calls = [
-        asyncio.ensure_future(store.write(members.add, f"user-{number}", lang=None, at_ms=AT))
+        asyncio.ensure_future(
+            store.write(members.add, someone(f"user-{number}"), lang=None, at_ms=AT)
+        )
         for number in range(600)
     ]
     await asyncio.sleep(0)
@@ -375,7 +382,7 @@ def test_a_store_with_a_damaged_page_is_not_served_from(tmp_path: Path) -> None:
     path = fresh_store(tmp_path)
     with open_admin(path) as store:
         for number in range(200):
-            store.write(members.add, f"member-{number}", lang=None, at_ms=AT)
+            store.write(members.add, someone(f"member-{number}"), lang=None, at_ms=AT)
     with closing(sqlite3.connect(path)) as driver, driver:
         page = driver.execute("SELECT rootpage FROM sqlite_master WHERE name = 'audit'").fetchone()
         driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -392,7 +399,7 @@ def test_a_store_whose_newest_audit_entries_do_not_hold_is_not_served_from(tmp_p
     path = fresh_store(tmp_path)
     with open_admin(path) as store:
         for number in range(5):
-            store.write(members.add, f"member-{number}", lang=None, at_ms=AT)
+            store.write(members.add, someone(f"member-{number}"), lang=None, at_ms=AT)
         store.read(audit.check_newest, count=2)
         store.write(lambda conn: conn.run("UPDATE audit SET body = x'7b7d' WHERE seq = 3"))
         store.read(audit.check_newest, count=2)  # it is not among those

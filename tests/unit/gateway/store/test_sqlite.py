@@ -16,11 +16,13 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from common.errors import ConfigError
+from gateway.base.messages import SendOutcome
 from gateway.store import members, outbox
 from gateway.store.runner import open_admin
 from gateway.store.schema import metadata
 from gateway.store.sqlite import HEAD, SCRIPTS, ServerLock, ensure_current, stored_revision
 from tests.gateway_desk import fresh_store
+from tests.people import someone
 
 ROOT = Path(__file__).parents[4]
 AFTER = f"{int(HEAD) + 1:04}"
@@ -32,6 +34,8 @@ def upgrade():
 """
 BROKEN = NEXT + '    op.execute("ALTER TABLE nowhere ADD COLUMN x TEXT")\n'
 
+SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
+
 
 def _scripts(folder: Path, revision: str) -> Path:
     scripts = folder / "migrations"
@@ -42,7 +46,7 @@ def _scripts(folder: Path, revision: str) -> Path:
 
 def _member(path: Path) -> None:
     with open_admin(path) as store:
-        store.write(members.add, "zhang", lang=None, at_ms=1)
+        store.write(members.add, someone("zhang"), lang=None, at_ms=1)
 
 
 def test_the_migrations_make_exactly_the_schema(tmp_path: Path) -> None:
@@ -91,7 +95,7 @@ def test_what_waited_for_wecom_before_conversations_were_kept_is_still_sent(tmp_
         for told in ("text 0", "text 1"):
             (message,) = store.write(outbox.claim, now_ms=2, limit=8).messages
             assert message.text == told
-            store.write(outbox.end, message.id, "sent", code="", at_ms=3)
+            store.write(outbox.end, message.id, "sent", SENT, at_ms=3)
         assert store.write(outbox.claim, now_ms=4, limit=8) == outbox.Claim((), None)
 
 

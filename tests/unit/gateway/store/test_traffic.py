@@ -13,20 +13,27 @@ from common.errors import StoreError
 from common.model.state import Reason, TaskState
 from common.signing import SigningKey
 from gateway.base.identity import sealer
+from gateway.base.messages import FIRST_APP, SendOutcome
 from gateway.store import agents, inbound, mailbox, members, outbox, tasks
 from gateway.store.sqlite import SqliteConnection
 from gateway.store.tasks import Change, Task
 from tests.gateway_desk import transaction
+from tests.people import alone, someone
 
 AT = 1_767_240_000_000
 NOW = Instant(AT, 1.0)
+SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
+BUSY = SendOutcome("retry", -1, "busy", 2.0, "wecom.busy")
+LOST = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", maybe_sent=True)
 GATEWAY_KEY = SigningKey.generate()
 SEAL = sealer(lambda _: GATEWAY_KEY)
 TASK = Task(
     task_id="t-1",
     short_id="T-7K3F",
     agent_id="a",
+    app=FIRST_APP,
     user_id="zhang",
+    chat="",
     channel="wecom_app",
     text="@dev test",
     lang="en",
@@ -41,7 +48,7 @@ TASK = Task(
 @pytest.fixture
 def conn(tmp_path: Path) -> Iterator[SqliteConnection]:
     with transaction(tmp_path) as conn:
-        members.add(conn, "zhang", lang=None, at_ms=AT)
+        members.add(conn, someone("zhang"), lang=None, at_ms=AT)
         key = SigningKey.generate().public
         agents.enrol(conn, "a", machine="dev-1", public_key=key, at_ms=AT)
         agents.connect(conn, "a", at_ms=AT)
@@ -53,13 +60,11 @@ def _mail(conn: SqliteConnection, task_id: str = "t-1", *, at: Instant = NOW) ->
 
 
 def _say(conn: SqliteConnection, key: str, *, user: str = "zhang", at: int = AT) -> bool:
-    return outbox.put(conn, key, key, channel="wecom_app", user_id=user, at_ms=at)
+    return outbox.put(conn, key, key, to=alone(user), at_ms=at)
 
 
 def _progress(conn: SqliteConnection, key: str, at: int) -> None:
-    outbox.put_progress(
-        conn, key, key, channel="wecom_app", user_id="zhang", task_id="t-1", at_ms=at
-    )
+    outbox.put_progress(conn, key, key, to=alone("zhang"), task_id="t-1", at_ms=at)
 
 
 def _due(conn: SqliteConnection, at: int = AT) -> list[str]:
@@ -97,13 +102,13 @@ def test_a_task_comes_back_as_it_was_stored(conn: SqliteConnection) -> None:
     tasks.create(conn, TASK)
     assert tasks.find(conn, "t-1") == TASK
     assert tasks.find(conn, "t-2") is None
-    assert tasks.named(conn, "zhang", "T-7K3F") == [TASK]
+    assert tasks.named(conn, someone("zhang"), "T-7K3F") == [TASK]
 
 
 @pytest.mark.requirement("R11")
 def test_a_short_id_names_only_ones_own_tasks(conn: SqliteConnection) -> None:
     tasks.create(conn, TASK)
-    assert tasks.named(conn, "li", "T-7K3F") == []
+    assert tasks.named(conn, someone("li"), "T-7K3F") == []
 
 
 def test_every_change_leaves_an_event_and_a_finished_task_is_no_longer_open(
@@ -121,10 +126,10 @@ def test_every_change_leaves_an_event_and_a_finished_task_is_no_longer_open(
         message=None,
         updated_at=AT + 1,
     )
-    assert len(tasks.open_of(conn, "zhang", limit=5)) == 1
+    assert len(tasks.open_of(conn, someone("zhang"), limit=5)) == 1
     end = Change(TaskState.REJECTED, Reason.REJECTED, message="no")
     tasks.change(conn, "t-1", end, at_ms=AT + 2)
-    assert tasks.open_of(conn, "zhang", limit=5) == []
+    assert tasks.open_of(conn, someone("zhang"), limit=5) == []
     rows = conn.all("SELECT seq, state, reason FROM task_events ORDER BY seq")
     assert [tuple(row[name] for name in ("seq", "state", "reason")) for row in rows] == [
         (1, "RECEIVED", None),
@@ -222,7 +227,7 @@ def test_one_message_of_each_person_is_sent_at_a_time_in_order(conn: SqliteConne
     first = {message.text: message.id for message in claim.messages}
     assert sorted(first) == ["l1", "z1"]
     assert _due(conn) == []
-    outbox.end(conn, first["z1"], "sent", code="wecom.sent", at_ms=AT)
+    outbox.end(conn, first["z1"], "sent", SENT, at_ms=AT)
     assert _due(conn) == ["z2"]
 
 
@@ -230,7 +235,7 @@ def test_a_message_that_must_wait_holds_up_its_own_person_only(conn: SqliteConne
     for key in ("z1", "z2"):
         _say(conn, key)
     (first,) = outbox.claim(conn, now_ms=AT, limit=10).messages
-    outbox.put_back(conn, first.id, due_at=AT + 5, code="x", repeated=True, counted=True)
+    outbox.put_back(conn, first.id, LOST, due_at=AT + 5, counted=True)
     claim = outbox.claim(conn, now_ms=AT, limit=10)
     assert (claim.messages, claim.next_due_at) == ((), AT + 5)
     (again,) = outbox.claim(conn, now_ms=AT + 5, limit=10).messages
@@ -247,9 +252,7 @@ def test_a_claim_costs_the_same_however_much_is_held_back(tmp_path: Path) -> Non
                 user = f"user-{number % 20}"
                 _say(conn, f"held-{number}", user=user)
             for message in outbox.claim(conn, now_ms=AT, limit=20).messages:
-                outbox.put_back(
-                    conn, message.id, due_at=AT + 9, code="x", repeated=False, counted=True
-                )
+                outbox.put_back(conn, message.id, BUSY, due_at=AT + 9, counted=True)
             _say(conn, "free", user="li")
             steps = 0
 
@@ -271,7 +274,7 @@ def test_a_claim_costs_the_same_however_much_is_held_back(tmp_path: Path) -> Non
 def test_a_try_that_was_none_is_not_counted(conn: SqliteConnection) -> None:
     _say(conn, "z1")
     (first,) = outbox.claim(conn, now_ms=AT, limit=1).messages
-    outbox.put_back(conn, first.id, due_at=AT, code="x", repeated=False, counted=False)
+    outbox.put_back(conn, first.id, BUSY, due_at=AT, counted=False)
     (again,) = outbox.claim(conn, now_ms=AT, limit=1).messages
     assert (again.attempts, again.repeated) == (0, 0)
 
@@ -290,7 +293,7 @@ def test_progress_lines_are_merged_and_kept_apart(conn: SqliteConnection) -> Non
     _progress(conn, "20 s", AT)
     (line,) = outbox.claim(conn, now_ms=AT, limit=5).messages
     assert line.text == "20 s"
-    outbox.end(conn, line.id, "sent", code="wecom.sent", at_ms=AT)
+    outbox.end(conn, line.id, "sent", SENT, at_ms=AT)
     _progress(conn, "30 s", AT + 1000)
     _progress(conn, "40 s", AT + 2000)
     assert _due(conn, AT + 2000) == []
@@ -300,8 +303,9 @@ def test_progress_lines_are_merged_and_kept_apart(conn: SqliteConnection) -> Non
 @pytest.mark.requirement("P7")
 def test_a_line_that_waits_for_something_truer_goes_when_it_comes(conn: SqliteConnection) -> None:
     def running(key: str) -> None:
-        to = {"channel": "wecom_app", "user_id": "zhang", "task_id": "t-1"}
-        outbox.put_progress(conn, key, key, **to, at_ms=AT, after_ms=90_000)
+        outbox.put_progress(
+            conn, key, key, to=alone("zhang"), task_id="t-1", at_ms=AT, after_ms=90_000
+        )
 
     running("running")
     claim = outbox.claim(conn, now_ms=AT, limit=5)
@@ -317,10 +321,10 @@ def test_a_line_that_waits_for_something_truer_goes_when_it_comes(conn: SqliteCo
 @pytest.mark.requirement("P7")
 def test_only_what_is_told_takes_a_receipt_back(conn: SqliteConnection) -> None:
     due = AT + outbox.RECEIPT_MS
-    to = {"channel": "wecom_app", "user_id": "zhang", "task_id": "t-1"}
+    to = alone("zhang")
     for number, told in enumerate((False, True)):
         key = f"answer:{number}"
-        outbox.put(conn, key, key, **to, at_ms=AT, kind="progress", due_at=due)
+        outbox.put(conn, key, key, to=to, task_id="t-1", at_ms=AT, kind="progress", due_at=due)
         outbox.drop_progress(conn, "t-1", at_ms=AT, told=told)
         assert _due(conn, due - 1) == []
         assert _due(conn, due) == ([] if told else [key])
@@ -332,7 +336,7 @@ def test_a_progress_line_that_waits_holds_nobody_up_and_goes_when_it_is_old_news
 ) -> None:
     _progress(conn, "10 s", AT)
     (line,) = outbox.claim(conn, now_ms=AT, limit=5).messages
-    outbox.end(conn, line.id, "sent", code="wecom.sent", at_ms=AT)
+    outbox.end(conn, line.id, "sent", SENT, at_ms=AT)
     _progress(conn, "20 s", AT + 1)
     _say(conn, "done")
     assert _due(conn, AT + 1) == ["done"]
@@ -345,7 +349,7 @@ def test_old_messages_are_forgotten_and_waiting_ones_are_not(conn: SqliteConnect
     _say(conn, "z1")
     _say(conn, "z2")
     (first,) = outbox.claim(conn, now_ms=AT, limit=5).messages
-    outbox.end(conn, first.id, "failed", code="x", at_ms=AT)
+    outbox.end(conn, first.id, "failed", SENT, at_ms=AT)
     assert outbox.purge(conn, before_ms=AT + 1) == 1
     assert _due(conn) == ["z2"]
 
@@ -358,7 +362,7 @@ def _seen(
 ) -> bool:
     return not inbound.remember(
         conn,
-        user_id="zhang",
+        person=someone("zhang"),
         created_s=created_s,
         dedupe_key=dedupe,
         replay_key=replay,

@@ -190,11 +190,8 @@ async def test_api_04_a_token_that_is_always_refused_ends_after_two_sends(
 ) -> None:
     wecom.send_answers = [refused(40014)] * 10
     outcome = await client.send_text("bob", "hello")
-    assert (outcome.kind, outcome.errcode, outcome.code) == (
-        "config",
-        40014,
-        "wecom.token-refused",
-    )
+    assert (outcome.kind, outcome.errcode, outcome.code) == ("retry", 40014, "wecom.token-refused")
+    assert (outcome.for_all, outcome.retry_after_s) == (True, 5.0), "it is a matter of seconds"
     assert (len(wecom.token_queries), len(wecom.sends)) == (2, 2)
 
 
@@ -261,10 +258,22 @@ async def test_api_08_a_member_who_cannot_be_reached_is_no_success(
     assert (await client.send_text("alice", "hello")).kind == "sent"
 
 
-@pytest.mark.parametrize("errcode", [81013, 81012, 40058, 44004, 45002, 48002, 60011, 99999])
+@pytest.mark.parametrize("errcode", [81013, 81012, 40058, 44004, 45002, 60011, 99999])
 async def test_api_09_what_can_never_arrive_is_permanent(errcode: int) -> None:
     outcome = await outcome_of(payload=refused(errcode))
     assert (outcome.kind, outcome.errcode, outcome.retry_after_s) == ("permanent", errcode, 0)
+
+
+@pytest.mark.parametrize("errcode", [48002, 301002])
+async def test_what_the_app_may_not_do_at_all_is_for_an_admin(errcode: int) -> None:
+    outcome = await outcome_of(payload=refused(errcode))
+    assert (outcome.kind, outcome.code) == ("config", "wecom.no-permission")
+
+
+@pytest.mark.parametrize("errcode", [45009, 45033])
+async def test_a_limit_of_all_calls_is_everybodys(errcode: int) -> None:
+    outcome = await outcome_of(payload=refused(errcode))
+    assert (outcome.kind, outcome.code, outcome.for_all) == ("retry", "wecom.too-often", True)
 
 
 async def test_api_10_a_repeated_send_lets_wecom_drop_the_copy(

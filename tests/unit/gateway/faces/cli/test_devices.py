@@ -22,6 +22,7 @@ from gateway.faces.cli import devices
 from gateway.store import agents, audit, mailbox, members, tasks
 from gateway.store.runner import AdminStore, open_admin
 from gateway.store.tasks import Task
+from tests.people import someone
 from tests.unit.gateway.faces.cli.test_commands import Desk
 
 pytestmark = pytest.mark.heavy
@@ -39,9 +40,9 @@ class Office:
         self._capsys = capsys
         with self.store() as store:
             for user in ("zhangwei", "lina"):
-                store.write(members.add, user, lang=None, at_ms=AT.wall_ms)
+                store.write(members.add, someone(user), lang=None, at_ms=AT.wall_ms)
             self.enrol(store, "agent-1", "dev-1", KEY.raw)
-            store.write(members.bind, "zhangwei", "agent-1", at_ms=AT.wall_ms)
+            store.write(members.bind, someone("zhangwei"), "agent-1", at_ms=AT.wall_ms)
 
     def store(self) -> Any:
         return open_admin(self.state / "gateway.db")
@@ -95,7 +96,9 @@ class Office:
                 task_id=task_id,
                 short_id=f"T-000{number}",
                 agent_id="agent-1",
+                app="main",
                 user_id=user,
+                chat="",
                 channel="wecom_app",
                 text="@dev test",
                 lang="en",

@@ -1,0 +1,78 @@
+"""``codexbridge gateway outbox``: what waits to be sent, why, and what an admin can do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
+
+from common.sentences import Lang, say
+from gateway.faces.cli import Command, Console, add_json, described, now_ms
+from gateway.faces.cli import sentences as texts
+
+if TYPE_CHECKING:
+    import argparse
+
+    from gateway.store.outbox import Listed
+
+LISTED: Final = 100
+
+
+def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments."""
+    outbox = described(actions, "outbox", texts.OUTBOX, lang)
+    add_json(outbox, lang)
+    changes = outbox.add_subparsers(dest="change", metavar="COMMAND")
+    for name, text in (("retry", texts.OUTBOX_RETRY), ("drop", texts.OUTBOX_DROP)):
+        change = described(changes, name, text, lang)
+        change.add_argument("id", type=int, metavar="ID", help=say(texts.OUTBOX_ID, lang))
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """List what waits and what failed; or try one again, or take it back.
+
+    Raises:
+        InputError: ``outbox.unknown`` (id): nothing of that number waits.
+    """
+    from common.errors import InputError
+    from gateway.store import outbox
+
+    if args.change is None:
+        return _list(args, console)
+    change = {"retry": outbox.retry, "drop": outbox.take_back}[args.change]
+    with console.open_store() as store:
+        done = store.write(change, args.id, at_ms=now_ms())
+    if not done:
+        raise InputError("outbox.unknown", id=args.id)
+    said = {"retry": texts.OUTBOX_RETRIED, "drop": texts.OUTBOX_DROPPED}[args.change]
+    return console.tell(said, id=args.id)
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"outbox": run}
+
+
+def _list(args: argparse.Namespace, console: Console) -> int:
+    from gateway.store import outbox
+
+    with console.open_store() as store:
+        found = store.read(outbox.listed, limit=LISTED + 1)
+    if args.json:
+        return console.print_json([asdict(message) for message in found])
+    if not found:
+        return console.tell(texts.OUTBOX_EMPTY)
+    console.print_table([_row(message, console) for message in found[:LISTED]])
+    return console.tell(texts.OUTBOX_MORE, count=LISTED) if len(found) > LISTED else 0
+
+
+def _row(message: Listed, console: Console) -> tuple[str, ...]:
+    from gateway.base.messages import Person
+
+    state = texts.OUTBOX_STATES[message.state]
+    return (
+        str(message.id),
+        console.say(texts.OUTBOX_KINDS[message.kind]),
+        str(Person(message.app, message.user_id)),
+        console.say(state, at=console.moment(message.due_at, "%m-%d %H:%M")),
+        console.say(texts.OUTBOX_TRIES, count=message.attempts),
+        " ".join(str(part) for part in (message.errcode, message.errmsg or message.code) if part),
+    )
