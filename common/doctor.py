@@ -246,6 +246,11 @@ class Doctor:
         if not ill:
             log.info("doctor.well", checks=len(found))
 
+    def cause_and_mend(self, finding: Finding) -> tuple[str, str]:
+        """Return what a finding says and what mends it, each on one line."""
+        said, _, mend = self._said(finding, self._lang)
+        return said, mend
+
     def _one(self, one: Examined) -> dict[str, Any]:
         facts = {
             name: value.en if isinstance(value, Sentence) else str(value)

@@ -19,7 +19,9 @@ from gateway.faces.cli import (
     doctor,
     init,
     members,
+    outbox,
     service,
+    status,
     tasks,
 )
 from gateway.faces.cli import sentences as texts
@@ -27,7 +29,7 @@ from gateway.faces.cli import sentences as texts
 if TYPE_CHECKING:
     import argparse
 
-_SUBJECTS: Final = (tasks, members, devices, audit)
+_SUBJECTS: Final = (status, tasks, members, devices, outbox, audit)
 _COMMANDS: Final[Mapping[str, Command]] = {
     name: command for subject in _SUBJECTS for name, command in subject.COMMANDS.items()
 }

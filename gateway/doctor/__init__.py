@@ -7,10 +7,13 @@ and nothing of a secret is in any finding.  A server runs `at_start` once it lis
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 from common.doctor import Check, Finding
+from common.sentences import Sentence
+from gateway.base.messages import FIRST_APP
 from gateway.doctor.local import Local
 from gateway.doctor.network import Network
 from gateway.doctor.network_words import NETWORK
@@ -23,7 +26,7 @@ DIAGNOSES: Final = {**LOCAL, **NETWORK}
 # What hangs on what.
 _AFTER: Final = {
     "settings": ("secrets",),
-    "callback-keys": ("settings",),
+    "callback-keys": ("settings",),  # of each app, as are those of the token and the callback
     "state": ("settings",),
     "disk": ("state",),
     "store": ("state", "disk"),
@@ -44,6 +47,7 @@ _AFTER: Final = {
     "outbox": ("store", "wecom-app", "ready"),
     "alarms": ("audit-log",),
 }
+_OF_APP: Final = {"callback-keys", "wecom-token", "wecom-app", "callback"}
 _AT_START: Final = (
     *("version", "settings", "callback-keys", "state", "disk"),
     *("wecom-api", "clock", "wecom-token", "wecom-app"),
@@ -52,12 +56,12 @@ _AT_START: Final = (
 
 def all_checks(subject: Subject) -> list[Check]:
     """Return every check, each after those that it hangs on."""
-    local, network = Local(subject), Network(subject)
+    local, network, apps = Local(subject), Network(subject), subject.apps
     return [
         _check("version", local.version),
         _check("secrets", local.secrets),
         _check("settings", local.settings),
-        _check("callback-keys", local.callback_keys),
+        *_checks("callback-keys", local.callback_keys, apps),
         _check("state", local.state),
         _check("disk", local.disk),
         _check("store", local.store),
@@ -66,11 +70,11 @@ def all_checks(subject: Subject) -> list[Check]:
         _check("members", local.members),
         _check("wecom-api", network.wecom_api),
         _check("clock", network.skew),
-        _check("wecom-token", network.wecom_token),
-        _check("wecom-app", network.wecom_app),
+        *_checks("wecom-token", network.wecom_token, apps),
+        *_checks("wecom-app", network.wecom_app, apps),
         _check("port", network.port),
         _check("public-url", network.public_url),
-        _check("callback", network.callback),
+        *_checks("callback", network.callback, apps),
         _check("link", network.link),
         _check("messages", local.messages),
         _check("machines", local.machines),
@@ -82,8 +86,27 @@ def all_checks(subject: Subject) -> list[Check]:
 
 def at_start(subject: Subject) -> list[Check]:
     """Return what a server looks at beside its work; what is not here, its start has refused."""
-    return [check for check in all_checks(subject) if check.name in _AT_START]
+    return [check for check in all_checks(subject) if check.name.partition(".")[0] in _AT_START]
 
 
 def _check(name: str, look: Callable[[], Awaitable[Finding]]) -> Check:
     return Check(name, TITLES[name], look, _AFTER.get(name, ()))
+
+
+def _checks(
+    name: str, look: Callable[[str], Awaitable[Finding]], apps: Sequence[str]
+) -> list[Check]:
+    """Return a check of each app: ``wecom-token`` of the first, ``wecom-token.shop`` of others."""
+    title = TITLES[name]
+    return [
+        Check(
+            name if app == FIRST_APP else f"{name}.{app}",
+            title if len(apps) == 1 else Sentence(en=f"{title.en} {app}", zh=f"{title.zh} {app}"),
+            partial(look, app),
+            tuple(
+                f"{one}.{app}" if one in _OF_APP and app != FIRST_APP else one
+                for one in _AFTER.get(name, ())
+            ),
+        )
+        for app in apps
+    ]

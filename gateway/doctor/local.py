@@ -22,7 +22,7 @@ from common.doctor import Finding, Fix, Tone
 from common.errors import ConfigError
 from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
-from gateway.base.settings import check_servable, load_settings, zone_of
+from gateway.base.settings import check_servable, load_settings, setting_of, zone_of
 from gateway.doctor.subject import Subject
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
 from gateway.flow.alarms import SENTENCES
@@ -83,15 +83,19 @@ class Local:
             )
         check_servable(loaded)
         subject.loaded = loaded
-        if loaded.wecom.corp_id == EXAMPLE_CORP:
-            return Finding("settings.example", Tone.BAD, {"name": "wecom.corp_id"})
+        apps = loaded.wecom.every()
+        for name, app in apps.items():
+            if app.corp_id == EXAMPLE_CORP:
+                path = ".".join(setting_of(name, "corp_id"))
+                return Finding("settings.example", Tone.BAD, {"name": path})
         if f".{urlsplit(loaded.public_url).hostname}".endswith(EXAMPLE_HOSTS):
             return Finding("settings.example", Tone.BAD, {"name": "public_url"})
-        return Finding("settings.fine", facts={"corp": loaded.wecom.corp_id})
+        corps = dict.fromkeys(app.corp_id for app in apps.values())
+        return Finding("settings.fine", facts={"corp": ", ".join(corps)})
 
-    async def callback_keys(self) -> Finding:
+    async def callback_keys(self, app: str) -> Finding:
         """Look at the form of Token and EncodingAESKey, and go both ways with them."""
-        wecom = self._subject.settings.wecom
+        wecom = self._subject.app(app)
         token = wecom.token.get_secret_value()
         crypto = CallbackCrypto(
             token=token,

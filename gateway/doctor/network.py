@@ -31,7 +31,7 @@ from common.protocol.frames import Challenge, decode_frame
 from gateway.base.addresses import LIVE_PATH, READY_PATH, cannot_listen, is_within
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import SendOutcome
-from gateway.base.settings import WeCom, public_url
+from gateway.base.settings import App, public_url
 from gateway.channels.wecom_app import OWN_CHECK, SEEN_AS
 from gateway.doctor.subject import Subject
 from gateway.doctor.words import TITLES
@@ -50,7 +50,6 @@ ANY: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what setting
 # What OpenSSL says of a certificate (its x509_vfy.h); anything else is one nobody vouches for.
 _CERTIFICATE: Final = {9: "early", 10: "expired", 62: "other-host", 64: "other-host"}
 _CREDENTIALS: Final = frozenset({40001, 40013, 40091})
-_OTHERS: Final = {301002: "wecom.bad-agent-id", 48002: "wecom.forbidden"}
 _ADDRESS: Final = re.compile(r"from ip: ?([0-9A-Fa-f.:]{2,45})")
 
 
@@ -124,32 +123,33 @@ class Network:
         tone = Tone.BAD if abs(ahead) > FAR_OFF_S else Tone.WARN
         return Finding("clock.ahead" if ahead > 0 else "clock.behind", tone, facts)
 
-    async def wecom_token(self) -> Finding:
+    async def wecom_token(self, app: str) -> Finding:
         """Fetch a token, as the server does."""
-        wecom = self._subject.settings.wecom
+        wecom = self._subject.app(app)
         known = (wecom.corp_id, wecom.corp_secret.get_secret_value())
-        refusal = self._subject.refusals.get(known) or await self._ask(WeComClient.check_token)
+        refusal = self._subject.refusals.get(known) or await self._ask(
+            wecom, WeComClient.check_token
+        )
         if refusal is None:
             return Finding("wecom-token.fine")
         if refusal.errcode in _CREDENTIALS:
             self._subject.refusals[known] = refusal
         return refused(wecom, refusal)
 
-    async def wecom_app(self) -> Finding:
+    async def wecom_app(self, app: str) -> Finding:
         """Ask WeCom for the app, which needs its id, its secret and a trusted address."""
-        wecom = self._subject.settings.wecom
-        refusal = await self._ask(WeComClient.check_app)
+        wecom = self._subject.app(app)
+        refusal = await self._ask(wecom, WeComClient.check_app)
         if refusal is not None:
             return refused(wecom, refusal)
         return Finding("wecom-app.fine", facts={"app": wecom.agent_id})
 
     async def _ask(
-        self, call: Callable[[WeComClient], Awaitable[SendOutcome | None]]
+        self, wecom: App, call: Callable[[WeComClient], Awaitable[SendOutcome | None]]
     ) -> SendOutcome | None:
-        wecom = self._subject.settings.wecom
         async with _session() as session:
             client = WeComClient(
-                api_base=wecom.api_base,
+                api_base=self._subject.settings.wecom.api_base,
                 corp_id=wecom.corp_id,
                 agent_id=wecom.agent_id,
                 corp_secret=wecom.corp_secret.get_secret_value(),
@@ -208,9 +208,9 @@ class Network:
             return Finding("public-url.expires", Tone.WARN, facts)
         return Finding("public-url.fine", facts=facts)
 
-    async def callback(self) -> Finding:
+    async def callback(self, app: str) -> Finding:
         """Make WeCom's URL check, as its console does, with our own Token and EncodingAESKey."""
-        wecom = self._subject.settings.wecom
+        wecom = self._subject.app(app)
         crypto = CallbackCrypto(
             token=wecom.token.get_secret_value(),
             encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
@@ -274,9 +274,8 @@ class Network:
         return URL.build(scheme="http", host=host, port=listen.port, path=path)
 
 
-def refused(wecom: WeCom, refusal: SendOutcome) -> Finding:
+def refused(wecom: App, refusal: SendOutcome) -> Finding:
     """Return what a refusal of WeCom's API means for these settings."""
-    code = _OTHERS.get(refusal.errcode or 0, refusal.code)
     address = _ADDRESS.search(refusal.errmsg)
     facts = {
         "errcode": "—" if refusal.errcode is None else refusal.errcode,
@@ -285,7 +284,7 @@ def refused(wecom: WeCom, refusal: SendOutcome) -> Finding:
         "corp": wecom.corp_id,
         "app": wecom.agent_id,
     }
-    return Finding(code, Tone.BAD, facts)
+    return Finding(refusal.code, Tone.BAD, facts)
 
 
 async def _connect(url: str) -> _Line:

@@ -66,18 +66,12 @@ _WECOM: Final = {
             "wecom.agent_id 与 Secret 须来自同一应用：应用管理 → 自建 → 该应用 → AgentId",
         ),
     ),
-    **dict.fromkeys(
-        ("wecom.forbidden", "wecom.no-permission"),
-        ill(
-            (
-                "the secret may not use this API ({errcode})",
-                "该 Secret 无权调用此接口（{errcode}）",
-            ),
-            NO_SENDING,
-            (
-                "use the secret of the app itself: 应用管理 → 自建 → the app → Secret",
-                "使用应用自己的 Secret：应用管理 → 自建 → 该应用 → Secret",
-            ),
+    "wecom.forbidden": ill(
+        ("the secret may not use this API ({errcode})", "该 Secret 无权调用此接口（{errcode}）"),
+        NO_SENDING,
+        (
+            "use the secret of the app itself: 应用管理 → 自建 → the app → Secret",
+            "使用应用自己的 Secret：应用管理 → 自建 → 该应用 → Secret",
         ),
     ),
     "wecom.untrusted-address": ill(

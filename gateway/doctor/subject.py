@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from common.clock import Clock, SystemClock
-from gateway.base.messages import SendOutcome
-from gateway.base.settings import STORE_FILE, GatewaySettings, secrets_folder, state_dir
+from common.errors import CodexBridgeError
+from gateway.base.messages import FIRST_APP, SendOutcome
+from gateway.base.settings import (
+    STORE_FILE,
+    App,
+    GatewaySettings,
+    load_settings,
+    secrets_folder,
+    state_dir,
+)
 
 
 @dataclass(slots=True)
@@ -43,12 +52,26 @@ class Subject:
         assert self.loaded is not None  # noqa: S101  # narrows: `settings` was well
         return self.loaded
 
+    def app(self, name: str) -> App:
+        """Return one app; for what comes after the check of the settings."""
+        return self.settings.wecom.every()[name]
+
+    @property
+    def apps(self) -> tuple[str, ...]:
+        """The names of all apps; of settings that cannot be read, that of the first."""
+        settings = self.loaded or self.served
+        with suppress(CodexBridgeError):
+            settings = settings or load_settings(
+                file=self.file, environ=self.environ, secrets_dir=self.secrets_dir
+            )
+        return tuple(settings.wecom.every()) if settings else (FIRST_APP,)
+
     @property
     def is_unknown_corp(self) -> bool:
         """Whether WeCom said that it does not know the corp of the settings."""
-        corp = self.settings.wecom.corp_id
+        corps = {app.corp_id for app in self.settings.wecom.every().values()}
         return any(
-            known == corp and refusal.code == "wecom.bad-corp-id"
+            known in corps and refusal.code == "wecom.bad-corp-id"
             for (known, _), refusal in self.refusals.items()
         )
 

@@ -34,6 +34,7 @@ READY_S: Final = 2.0
 _UNCACHED: Final = {"Cache-Control": "no-store"}
 
 Ready: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
+Sending: TypeAlias = Callable[[], Mapping[str, str | None]]
 
 
 def guarded_app(*, log: Log, clock: Clock, trusted_proxies: Iterable[str] = ()) -> web.Application:
@@ -116,12 +117,14 @@ async def _hide_software(_request: web.BaseRequest, response: web.StreamResponse
     response.headers.popall("Server", None)
 
 
-def health_routes(ready: Ready) -> list[web.RouteDef]:
+def health_routes(ready: Ready, sending: Sending) -> list[web.RouteDef]:
     """Return the two routes of health.
 
     Args:
         ready: Returns each part that must work with whether it does; to raise, or to take more
             than two seconds, means that none is known to.
+        sending: Returns of each app what keeps it from sending, or None.  It is told, and no part
+            of being ready: a gateway that cannot answer still has to take messages in.
     """
 
     async def answer_live(_request: web.Request) -> web.Response:
@@ -134,7 +137,7 @@ def health_routes(ready: Ready) -> list[web.RouteDef]:
             parts = {"gateway": False}
         good = all(parts.values())
         return web.json_response(
-            {"status": "ready" if good else "not ready", "parts": parts},
+            {"status": "ready" if good else "not ready", "parts": parts, "sending": sending()},
             status=200 if good else 503,
             headers=_UNCACHED,
         )

@@ -89,6 +89,7 @@ class Outbox:
     Attributes:
         held: What keeps an app from sending at all, by its name.  One of its messages at a time
             shows when it goes again; it costs none of them a try.
+        newly_held: Set when an app is held, or for another reason than before.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class Outbox:
         self._record_seconds = record_seconds
         self._bell = asyncio.Event()
         self.held: dict[str, Hold] = {}
+        self.newly_held = asyncio.Event()
 
     def wake(self) -> None:
         """Hint that there is something to send."""
@@ -217,6 +219,7 @@ class Outbox:
             if before is None or before.code != hold.code:
                 facts = {"errcode": hold.errcode, "why": hold.errmsg}
                 self._log.error("outbox-held", app=app, code=hold.code, **facts)
+                self.newly_held.set()
         elif before is not None and outcome.tried:
             del self.held[app]
             await self._store.write_unsynced(outbox.release, app, now_ms=now_ms)

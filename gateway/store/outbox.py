@@ -100,6 +100,16 @@ _HOLD = """
     INSERT INTO holds (app, code, errcode, errmsg, since_at, until_at)
     VALUES (:app, :code, :errcode, :errmsg, :since_at, :until_at)"""
 _RELEASE = "DELETE FROM holds WHERE app = :app"
+_STANDING = ("app", "waiting", "failed", "heard_at", "sent_at")
+_STANDINGS = """
+    SELECT app, SUM(waiting) AS waiting, SUM(failed) AS failed, MAX(heard_at) AS heard_at,
+    MAX(sent_at) AS sent_at FROM (
+        SELECT app, CASE WHEN state IN ('queued', 'sending') THEN 1 ELSE 0 END AS waiting,
+        CASE WHEN state = 'failed' THEN 1 ELSE 0 END AS failed, NULL AS heard_at,
+        CASE WHEN state = 'sent' THEN ended_at END AS sent_at FROM outbox
+        UNION ALL SELECT app, 0, 0, received_at, NULL FROM inbound
+        UNION ALL SELECT app, 0, 0, NULL, NULL FROM holds
+    ) AS known GROUP BY app ORDER BY app"""
 _LISTED = """
     SELECT * FROM outbox WHERE state IN ('queued', 'sending')
     UNION ALL SELECT * FROM outbox WHERE ended_at IS NOT NULL AND state = 'failed'
@@ -195,6 +205,26 @@ class Hold:
     errmsg: str
     since_at: int
     until_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one app stands.
+
+    Attributes:
+        waiting: Messages that wait or are being sent.
+        failed: Messages that could not be sent, as far as they are kept.
+        heard_at: When the last message came; milliseconds since the epoch.
+        sent_at: When the last one went.
+        hold: What keeps it from sending.
+    """
+
+    app: str
+    waiting: int
+    failed: int
+    heard_at: int | None
+    sent_at: int | None
+    hold: Hold | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +411,15 @@ def release(conn: Connection, app: str, *, now_ms: int) -> None:
 def holds(conn: Connection) -> list[Hold]:
     """Return what keeps each app from sending that does not."""
     return [as_record(Hold, row) for row in conn.all(_HOLDS)]
+
+
+def standings(conn: Connection) -> list[Standing]:
+    """Return how each app stands of which anything was heard or said."""
+    holding = {hold.app: hold for hold in holds(conn)}
+    return [
+        Standing(hold=holding.get(row["app"]), **{name: row[name] for name in _STANDING})
+        for row in conn.all(_STANDINGS)
+    ]
 
 
 def listed(conn: Connection, *, limit: int) -> list[Listed]:

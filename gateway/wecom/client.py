@@ -51,8 +51,8 @@ CONFIG_CODES: Final = {
     40056: "wecom.bad-agent-id",
     40091: "wecom.bad-secret",
     60020: "wecom.untrusted-address",
-    48002: "wecom.no-permission",
-    301002: "wecom.no-permission",
+    48002: "wecom.forbidden",
+    301002: "wecom.bad-agent-id",
 }
 
 # First character a letter or digit, never "@all"; "|" would address several (page 90195).

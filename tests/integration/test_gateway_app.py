@@ -512,7 +512,7 @@ async def test_it_says_when_it_is_ready_and_where(place: Place, gateway: Process
     assert gateway.base == f"http://127.0.0.1:{port.strip()}"
     async with place.http.get(gateway.base + "/health/ready") as answer:
         assert answer.status == 200
-        assert (await answer.json())["parts"] == {"store": True, "disk": True, "wecom": True}
+        assert (await answer.json())["parts"] == {"store": True, "disk": True}
 
 
 @pytest.mark.requirement("P8")

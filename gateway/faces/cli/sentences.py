@@ -321,3 +321,31 @@ OUTBOX_KINDS: Final = {
     "progress": Sentence(en="progress", zh="进度"),
 }
 OUTBOX_TRIES: Final = Sentence(en="{count} {count:try|tries}", zh="已尝试 {count} 次")
+
+# -- status ----------------------------------------------------------------------------------
+
+STATUS: Final = Sentence(
+    en="Show whether the gateway runs, and of each app when it last heard and sent, what waits, "
+    "and what keeps it from sending. Exit code 1 where something does not work.",
+    zh="显示网关是否在运行，以及每个应用最近收到和发出消息的时间、等待发送的消息数和无法发送的原因。"
+    "有问题时退出码为 1。",
+)
+STATUS_RUNS: Final = Sentence(en="{mark} The gateway runs.", zh="{mark} 网关正在运行。")
+STATUS_STOPPED: Final = Sentence(
+    en="{mark} The gateway does not run, so no message comes in: codexbridge gateway doctor",
+    zh="{mark} 网关没有运行，收不到消息：codexbridge gateway doctor",
+)
+STATUS_APP: Final = Sentence(
+    en="{mark} {app} ({corp}, AgentId {agent}): last heard {heard}, last sent {sent}, {waiting} "
+    "waiting, {failed} failed",
+    zh="{mark} {app}（{corp}，AgentId {agent}）：最近收到 {heard}，最近发出 {sent}，"
+    "{waiting} 条等待，{failed} 条失败",
+)
+STATUS_HELD: Final = Sentence(
+    en="  cannot send since {since}: {said}\n  → {mend}",
+    zh="  自 {since} 起无法发送：{said}\n  → {mend}",
+)
+STATUS_MACHINES: Final = Sentence(
+    en="{online} of {known} machines connected", zh="{known} 台开发机中 {online} 台在线"
+)
+NEVER: Final = Sentence(en="never", zh="从未")

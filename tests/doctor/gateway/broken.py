@@ -234,7 +234,7 @@ CASES = (
     case("WeCom is busy", "wecom.busy", wecom=WeCom(token={"errcode": -1, "errmsg": "busy"})),
     case(
         "too often",
-        "wecom.busy",
+        "wecom.too-often",
         wecom=WeCom(token={"errcode": 45009, "errmsg": "api freq out of limit"}),
     ),
     case(

@@ -17,6 +17,7 @@ from gateway.base.settings import (
     is_loopback,
     load_settings,
     public_url,
+    secrets_of,
     state_dir,
     zone_of,
 )
@@ -280,3 +281,82 @@ def test_the_folder_beside_the_file_is_looked_at_like_any_other(tmp_path: Path) 
     with pytest.raises(ConfigError) as caught:
         load_settings(file=file, environ={})
     assert caught.value.code == "config.file-readable-by-others"
+
+
+TWO_APPS = """
+[wecom]
+corp_id = "ww1"
+agent_id = 1
+[[wecom.apps]]
+name = "shop"
+corp_id = "ww2"
+agent_id = 1
+[[wecom.apps]]
+name = "ops"
+corp_id = "ww2"
+agent_id = 2
+callback_path = "/ops"
+admins = ["boss"]
+"""
+
+
+def test_each_app_has_its_own_secrets_wherever_they_stand(tmp_path: Path) -> None:
+    file = written(tmp_path / "here", TWO_APPS)
+    folder = tmp_path / "secrets"
+    folder.mkdir(mode=0o700)
+    for name in ("wecom__token", "wecom__apps__shop__token"):
+        (folder / name).write_text(f"of {name}".replace(" ", "-"), encoding="utf-8")
+        (folder / name).chmod(0o600)
+    environ = {"CODEXBRIDGE_GATEWAY__WECOM__APPS__OPS__TOKEN": "of-ops"}
+    settings = load_settings(file=file, environ=environ, secrets_dir=folder)
+    apps = settings.wecom.every()
+    assert {name: app.token.get_secret_value() for name, app in apps.items()} == {
+        "main": "of-wecom__token",
+        "shop": "of-wecom__apps__shop__token",
+        "ops": "of-ops",
+    }
+    assert [app.callback_path for app in apps.values()] == ["/wecom/app", "/wecom/shop", "/ops"]
+    assert {"of-ops", "of-wecom__token"} <= {*secrets_of(settings)}
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "name"),
+    [
+        ("corp_id = 'ww1'\n", "config.invalid", "wecom.apps"),
+        ("name = 'a'\n[[wecom.apps]]\nname = 'a'\n", "config.invalid", "wecom.apps"),
+        ("name = 'A-b'\n", "config.invalid", "wecom.apps.A-b"),
+        ("name = 'a'\ntoken = 'x'\n", "config.secret-in-file", "wecom.apps.a.token"),
+        ("name = 'a'\ncorp = 'x'\n", "config.unknown-setting", "wecom.apps.a.corp"),
+    ],
+)
+def test_a_faulty_app_is_told_by_its_name(tmp_path: Path, text: str, code: str, name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(file=written(tmp_path / "here", f"[[wecom.apps]]\n{text}"), environ={})
+    assert (caught.value.code, caught.value.facts["name"]) == (code, name)
+
+
+def test_an_app_that_the_file_does_not_name_gets_no_secrets(tmp_path: Path) -> None:
+    file = written(tmp_path / "here", TWO_APPS)
+    with pytest.raises(ConfigError) as caught:
+        load_settings(file=file, environ={"CODEXBRIDGE_GATEWAY__WECOM__APPS__SHPO__TOKEN": "x"})
+    assert caught.value.code == "config.unknown-variable"
+
+
+@pytest.mark.parametrize(
+    ("shop", "code"),
+    [
+        ('corp_id = "ww1"\nagent_id = 1\n', "config.same-app"),
+        ('corp_id = "ww2"\nagent_id = 1\ncallback_path = "/wecom/app"\n', "config.same-path"),
+    ],
+)
+def test_two_apps_cannot_be_one(tmp_path: Path, shop: str, code: str) -> None:
+    text = f'[wecom]\ncorp_id = "ww1"\nagent_id = 1\n[[wecom.apps]]\nname = "shop"\n{shop}'
+    environ = {
+        f"CODEXBRIDGE_GATEWAY__WECOM__{app}{name}": "x" * 43
+        for app in ("", "APPS__SHOP__")
+        for name in ("TOKEN", "ENCODING_AES_KEY", "CORP_SECRET")
+    }
+    settings = load_settings(file=written(tmp_path / "here", text), environ=environ)
+    with pytest.raises(ConfigError) as caught:
+        check_servable(settings)
+    assert (caught.value.code, caught.value.facts) == (code, {"app": "shop", "other": "main"})

@@ -189,11 +189,15 @@ async def test_nobody_else_can_say_where_he_comes_from(served: Served) -> None:
     assert set(served.handled) == {"127.0.0.1"}
 
 
+# That an app cannot send keeps nobody from being ready for messages.
+SENDING: dict[str, str | None] = {"main": None, "shop": "wecom.unreachable"}
+
+
 async def ask(
     ready: Callable[[], Awaitable[Mapping[str, bool]]], path: str
 ) -> tuple[int, dict[str, Any], str]:
     app = web.Application()
-    app.add_routes(http.health_routes(ready))
+    app.add_routes(http.health_routes(ready, lambda: SENDING))
     async with (
         TestClient(TestServer(app, host="127.0.0.1")) as client,
         client.get(path) as response,
@@ -222,7 +226,7 @@ async def test_a_gateway_that_works_is_ready() -> None:
     status, body, cache = await ask(all_good, READY_PATH)
     assert (status, body, cache) == (
         200,
-        {"status": "ready", "parts": {"store": True, "outbox": True}},
+        {"status": "ready", "parts": {"store": True, "outbox": True}, "sending": SENDING},
         "no-store",
     )
 
@@ -238,7 +242,8 @@ async def test_no_answer_from_within_is_no(
 ) -> None:
     monkeypatch.setattr(http, "READY_S", 0.05)
     status, body, _ = await ask(ready, READY_PATH)
-    assert (status, body) == (503, {"status": "not ready", "parts": {"gateway": False}})
+    told = {"status": "not ready", "parts": {"gateway": False}, "sending": SENDING}
+    assert (status, body) == (503, told)
 
 
 @pytest.mark.parametrize("ready", [all_good, failing, stuck])

@@ -1,0 +1,106 @@
+"""``codexbridge gateway status``: whether messages come in and go out, app by app, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from common.sentences import Lang
+from gateway.faces.cli import Command, Console, add_json, described
+from gateway.faces.cli import sentences as texts
+
+if TYPE_CHECKING:
+    import argparse
+
+    from gateway.base.settings import App
+    from gateway.store.outbox import Standing
+
+MARKS: Final = {True: "✓", False: "✗"}
+
+
+def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+    """Declare the arguments."""
+    add_json(described(actions, "status", texts.STATUS, lang), lang)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Show how the gateway stands; returns 1 where it does not run or an app cannot send."""
+    from gateway.store import agents, outbox
+
+    with console.open_store() as store:
+        found = {one.app: one for one in store.read(outbox.standings)}
+        machines = [one for one in store.read(agents.everyone) if one.revoked_at is None]
+    runs = _runs(console)
+    apps = console.settings.wecom.every()
+    online = sum(machine.online for machine in machines) if runs else 0
+    stand = {name: _record(app, found.get(name)) for name, app in apps.items()}
+    well = runs and all(one["held"] is None for one in stand.values())
+    if args.json:
+        known = {"online": online, "known": len(machines)}
+        console.print_json({"running": runs, "apps": stand, "machines": known})
+        return 0 if well else 1
+    console.tell(texts.STATUS_RUNS if runs else texts.STATUS_STOPPED, mark=MARKS[runs])
+    for name, app in apps.items():
+        _tell(console, name, app, stand[name])
+    console.tell(texts.STATUS_MACHINES, online=online, known=len(machines))
+    return 0 if well else 1
+
+
+COMMANDS: Final[Mapping[str, Command]] = {"status": run}
+
+
+def _runs(console: Console) -> bool:
+    import asyncio
+
+    from common.doctor import examine
+    from gateway.doctor import Subject, all_checks
+
+    subject = Subject(console.environ, served=console.settings, loaded=console.settings)
+    asyncio.run(examine([check for check in all_checks(subject) if check.name == "port"]))
+    return subject.running
+
+
+def _record(app: App, standing: Standing | None) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    hold = standing.hold if standing else None
+    return {
+        "corp_id": app.corp_id,
+        "agent_id": app.agent_id,
+        "held": asdict(hold) if hold else None,
+        "waiting": standing.waiting if standing else 0,
+        "failed": standing.failed if standing else 0,
+        "heard_at": standing.heard_at if standing else None,
+        "sent_at": standing.sent_at if standing else None,
+    }
+
+
+def _tell(console: Console, name: str, app: App, one: Mapping[str, Any]) -> None:
+    never = console.say(texts.NEVER)
+    facts = {
+        "app": name,
+        "corp": app.corp_id,
+        "agent": app.agent_id,
+        "heard": console.moment(one["heard_at"]) if one["heard_at"] else never,
+        "sent": console.moment(one["sent_at"]) if one["sent_at"] else never,
+        "waiting": one["waiting"],
+        "failed": one["failed"],
+    }
+    held = one["held"]
+    console.tell(texts.STATUS_APP, mark=MARKS[held is None], **facts)
+    if held is not None:
+        since = console.moment(held["since_at"], "%H:%M")
+        said, mend = _why(console, app, held)
+        console.tell(texts.STATUS_HELD, since=since, said=said, mend=mend)
+
+
+def _why(console: Console, app: App, held: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what keeps an app from sending, and what mends it, in the doctor's own words."""
+    from common.doctor import Doctor
+    from gateway.base.messages import SendOutcome
+    from gateway.doctor import DIAGNOSES
+    from gateway.doctor.network import refused
+    from gateway.faces.cli.error_texts import ERRORS
+
+    outcome = SendOutcome("retry", held["errcode"], held["errmsg"], 0.0, held["code"])
+    return Doctor(DIAGNOSES, ERRORS, console.lang).cause_and_mend(refused(app, outcome))
