@@ -385,17 +385,9 @@ def _refuse_secrets(
     model: type[Settings], every: Leaves, table: Mapping[str, Any], file: Path | None
 ) -> None:
     for path, field in every.items():
-        if is_secret(field) and _present(table, path):
+        if is_secret(field) and path[-1] in _table_at(table, path[:-1]):
             name, how = ".".join(path), variable_name(model, path)
             raise ConfigError("config.secret-in-file", name=name, file=file, how=how)
-
-
-def _present(table: object, path: tuple[str, ...]) -> bool:
-    for name in path:
-        if not isinstance(table, Mapping) or name not in table:
-            return False
-        table = table[name]
-    return True
 
 
 def _paths(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

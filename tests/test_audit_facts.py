@@ -16,6 +16,7 @@ APPENDS = {"append", "append_at", "note"}
 METADATA = frozenset(
     [
         "agent",
+        "app",
         "approval_id",
         "approver",
         "attachment",

@@ -48,7 +48,7 @@ from gateway.base.settings import (
 from gateway.channels import ADMINS, open_channels
 from gateway.doctor import DIAGNOSES, Subject, at_start
 from gateway.faces.cli.error_texts import ERRORS
-from gateway.faces.http import Ready, guarded_app, health_routes
+from gateway.faces.http import Ready, Sending, guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy
 from gateway.flow.alarms import Admins, Alarms, DiskWatch
@@ -122,7 +122,7 @@ def build(
     Raises:
         ConfigError: a part cannot be made from these settings.
     """
-    zone, seal = zone_of(settings.time_zone), sealer(ring.signing)
+    zone, seal, rules = zone_of(settings.time_zone), sealer(ring.signing), _policy(settings)
     channels = open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
     admins = _admins(settings, wake=outbox.wake)
@@ -147,9 +147,8 @@ def build(
         reload_keys=ring.reload,
     )
     hub = Hub(mailbox, clock=clock, log=log, note=alarms)
-    policy = _policy(settings)
     intake = Intake(
-        store, policy, seal=seal, clock=clock, wake_agent=hub.wake, wake_outbox=outbox.wake
+        store, rules, seal=seal, clock=clock, wake_agent=hub.wake, wake_outbox=outbox.wake
     )
     upkeep = Upkeep(
         store,
@@ -162,15 +161,10 @@ def build(
         wake_outbox=outbox.wake,
         log=log,
     )
-    url = public_url(settings, port=port)
     app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
-    names = settings.wecom.every()
-
-    def sending() -> dict[str, str | None]:
-        return {app: outbox.held[app].code if app in outbox.held else None for app in names}
-
-    health = health_routes(_readiness(store), sending)
-    app.add_routes([*channels.routes(intake, alarms), *health])
+    app.add_routes(health_routes(_readiness(store), _sending(settings, outbox)))
+    app.add_routes(channels.routes(intake, alarms))
+    url = public_url(settings, port=port)
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
     return Gateway(app, hub, outbox, upkeep, alarms, disk)
 
@@ -210,6 +204,11 @@ def _readiness(store: SqliteRunner) -> Ready:
         return {"store": True, "disk": not store.is_full}
 
     return ready
+
+
+def _sending(settings: GatewaySettings, outbox: Outbox) -> Sending:
+    apps = settings.wecom.every()
+    return lambda: {app: hold.code if (hold := outbox.held.get(app)) else None for app in apps}
 
 
 def _nothing(_conn: Connection) -> None:
