@@ -258,25 +258,27 @@ async def _serve(
             await asyncio.to_thread(write_port, port_file, port)
         url = public_url(settings, port=port)
         log.info("listening", url=url, host=settings.listen.host, port=port)
-        looking = running({"doctor": _look_around(subject, gateway.outbox, settings.language, log)})
+        looking = running(
+            {"doctor": _look_around(subject, gateway.outbox.newly_held, settings.language, log)}
+        )
         await until_the_end.enter_async_context(looking)
         await until_stopped(stop, tasks, log=log)
         log.info("stopping")
 
 
-async def _look_around(subject: Subject, outbox: Outbox, lang: Lang, log: Log) -> None:
+async def _look_around(subject: Subject, again: asyncio.Event, lang: Lang, log: Log) -> None:
     """Log what the doctor finds: a wrong secret need not wait for the first reply to be seen.
 
     It looks again whenever an app is held: what came of one try says less than a look does.
     """
     doctor = Doctor(DIAGNOSES, ERRORS, lang)
     while True:
-        outbox.newly_held.clear()
+        again.clear()
         try:
             doctor.log(await examine(at_start(subject)), log)
         except Exception:  # nobody waits for it
             log.exception("doctor.failed")
-        await outbox.newly_held.wait()
+        await again.wait()
 
 
 def _open_log(settings: GatewaySettings) -> Log:
