@@ -17,7 +17,7 @@ from common.ids import new_uuid
 from common.model.state import TaskState
 from common.protocol.envelope import Envelope, TaskBody
 from gateway.base.identity import Seal
-from gateway.base.messages import InboundMessage
+from gateway.base.messages import FIRST_APP, InboundMessage
 from gateway.flow import access, replies, withdrawal
 from gateway.flow.access import IntakePolicy
 from gateway.flow.outbox import machine_of
@@ -337,8 +337,9 @@ def _named(request: MemberRequest, command: Command) -> list[Task]:
 
 
 def _thread_of(message: InboundMessage) -> str:
-    # Of the corp and the app as WeCom names them: a name in the settings may change its meaning.
-    bot = f"{message.corp}/{message.bot}" if message.corp else message.bot
+    # Machines know whose a task is by it.  The first app has the form that it had before; others
+    # name their corp too, since the numbers of apps begin anew in every corp.
+    bot = message.bot if message.app == FIRST_APP else f"{message.corp}/{message.bot}"
     return f"{message.channel}:{bot}:{message.chat or message.user}"
 
 

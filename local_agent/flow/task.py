@@ -85,7 +85,7 @@ def may_see(asker: Task, task: Task) -> bool:
 def member_of(task: Task) -> tuple[str, str, str]:
     """Return whose a task of the chat is: channel, app and id; an id alone is not one person's.
 
-    The gateway's threads are ``channel:corp/app:chat``.
+    The gateway's threads are ``channel:app:chat``, where the app may be ``corp/app``.
     """
     channel, _, rest = task.thread_id.partition(":")
     app, _, chat = rest.partition(":")

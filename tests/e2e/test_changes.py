@@ -267,9 +267,9 @@ def given_to(place: Place, short_id: str, member: str) -> None:
     place.kill("agent")
     with contextlib.closing(sqlite3.connect(place.root / "state" / "journal.db")) as journal:
         journal.execute(
-            "UPDATE tasks SET source = 'wecom', channel = 'wecom_app', claimed_user = ?"
-            " WHERE short_id = ?",
-            (member, short_id),
+            "UPDATE tasks SET source = 'wecom', channel = 'wecom_app', claimed_user = ?,"
+            " thread_id = ? WHERE short_id = ?",
+            (member, f"wecom_app:{place.made.config.app_id}:{member}", short_id),
         )
         journal.commit()
     place.start_agent()
