@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta, timezone
 from functools import cache
 from pathlib import Path
@@ -236,12 +236,15 @@ class Desk:
         """Let the machine go offline."""
         await self.mailbox.disconnected(Departure(agent_id, self.epoch, self.clock.now().wall_ms))
 
-    async def hear(self, text: str | None, *, user: str = USER, kind: str = "text") -> str | None:
+    async def hear(
+        self, text: str | None, *, user: str = USER, kind: str = "text", event: str | None = None
+    ) -> str | None:
         """Deliver a new chat message; returns what is said to it."""
         self.number += 1
         before = len(await self.said(user))
         replay = hashlib.sha256(str(self.number).encode()).digest()
-        await self.intake(chat(text, user=user, number=self.number, kind=kind), replay)
+        message = replace(chat(text, user=user, number=self.number, kind=kind), event=event)
+        await self.intake(message, replay)
         await self.store.write(_receipts_sent)
         after = await self.said(user)
         return after[-1] if len(after) > before else None

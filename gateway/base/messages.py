@@ -130,23 +130,26 @@ class SendOutcome:
 
 
 class Note(Protocol):
-    """Notes for the admins what keeps a channel from reading its messages, or `URL_CHECKED`."""
+    """Notes for the admins what keeps a channel from its messages, or what became of an app."""
 
-    def __call__(self, event: str, /) -> None:
-        """Note it; the event is the code of the error, unless it is good news."""
+    def __call__(self, event: str, /, *, app: str) -> None:
+        """Note what happened to an app: the code of an error, `URL_CHECKED`, or its own event."""
         ...
 
 
 class Deliver(Protocol):
     """Sends one text into one conversation."""
 
-    async def __call__(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+    async def __call__(
+        self, to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
+    ) -> SendOutcome:
         """Try once; never raises for what the other side does.
 
         Args:
             to: Where.
             text: Within the size of one message.
             repeated: The same text may have been sent before: a copy shall be dropped.
+            yields: It leaves a part of the conversation's pace to what matters more.
         """
         ...
 

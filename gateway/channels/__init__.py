@@ -29,12 +29,14 @@ class Channels:
         channels = self._channels.values()
         return [route for channel in channels for route in channel.routes(accept, note)]
 
-    async def deliver(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+    async def deliver(
+        self, to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
+    ) -> SendOutcome:
         """Send into a conversation of whichever channel; see `Deliver`."""
         channel = self._channels.get(to.channel)
         if channel is None:  # kept by a version that had it
             return SendOutcome("permanent", None, to.channel, 0.0, "channel.unknown")
-        return await channel.deliver(to, text, repeated=repeated)
+        return await channel.deliver(to, text, repeated=repeated, yields=yields)
 
 
 def open_channels(

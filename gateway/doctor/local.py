@@ -42,7 +42,7 @@ DAY_MS: Final = 86_400_000
 _OTHER_CORP: Final = "callback.receive-id"
 _UNREADABLE: Final = ("callback.ciphertext", _OTHER_CORP)
 _SIGNATURE: Final = "callback.signature"
-_ALARMS: Final = {*SENTENCES, "store.was-full"} - {*_UNREADABLE}
+_ALARMS: Final = {*SENTENCES, "store.was-full"} - {*_UNREADABLE, "app.restored"}
 _HELD: Final = """
     SELECT COUNT(*) AS count, MAX(code) AS code, MIN(created_at) AS since FROM outbox
     WHERE state = 'queued' AND code IS NOT NULL AND code <> 'wecom.pace'"""

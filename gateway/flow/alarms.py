@@ -50,6 +50,33 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         zh="⚠ {address} 连接了开发机专用的地址，但发来的不是 Agent 的数据，已拒绝"
         "（十分钟内 {count} 次）。不影响任何开发机。如果持续出现，请在反向代理上拦截该地址。",
     ),
+    "app.suspension-announced": Sentence(
+        en="⚠ WeCom is about to suspend the app {app}: it is hardly used. Open it in WeCom, or "
+        "confirm it in the console: 应用管理 → 自建 → the app",
+        zh="⚠ 应用 {app} 使用过少，企业微信即将停用它。请在企业微信中打开它，或在管理后台确认："
+        "应用管理 → 自建 → 该应用",
+    ),
+    "app.suspended": Sentence(
+        en="⚠ WeCom has suspended the app {app}, for it was hardly used: no message arrives. "
+        "Restore it in the console: 应用管理 → 自建 → the app",
+        zh="⚠ 应用 {app} 使用过少，已被企业微信停用，收不到消息。请在管理后台恢复："
+        "应用管理 → 自建 → 该应用",
+    ),
+    "app.limit-announced": Sentence(
+        en="⚠ WeCom is about to limit the app {app}: few people use it. Look in the console: "
+        "应用管理 → 自建 → the app",
+        zh="⚠ 应用 {app} 活跃人数过少，企业微信即将限制它。请在管理后台查看："
+        "应用管理 → 自建 → 该应用",
+    ),
+    "app.limited": Sentence(
+        en="⚠ WeCom has limited the app {app}: few people use it, and messages may not arrive. "
+        "Look in the console: 应用管理 → 自建 → the app",
+        zh="⚠ 应用 {app} 活跃人数过少，已被企业微信限制，可能收不到消息。请在管理后台查看："
+        "应用管理 → 自建 → 该应用",
+    ),
+    "app.restored": Sentence(
+        en="The app {app} works in WeCom again.", zh="应用 {app} 已恢复正常。"
+    ),
     "callback.ciphertext": Sentence(
         en="⚠ Messages from WeCom cannot be decrypted and are lost: EncodingAESKey is not that of "
         "the console. Find out more: codexbridge gateway doctor",
@@ -157,8 +184,9 @@ class Alarms:
         self._untold = 0  # alarms for which there was no room among them
 
     def __call__(self, event: str, **facts: Fact) -> None:
-        """Note what happened; alarms of one ``agent`` or one ``pairing`` are counted together."""
-        key = (event, str(facts.get("agent", facts.get("pairing", ""))))
+        """Note what happened; what one agent, pairing or app does is counted together."""
+        whose = (str(facts[name]) for name in ("agent", "pairing", "app") if name in facts)
+        key = (event, next(whose, ""))
         if key not in self._heard and len(self._heard) >= MAX_KEPT:
             key = (event, "")
         heard = self._heard.setdefault(key, _Heard())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from common import dsl
 from common.clock import Clock, Instant
 from common.errors import AuthError, CodexBridgeError, InputError
 from common.protocol.envelope import Envelope
@@ -16,9 +17,10 @@ from gateway.flow import access, commands
 from gateway.flow.access import IntakePolicy
 from gateway.flow.commands import Answer, MemberRequest
 from gateway.flow.replies import Speaker
-from gateway.store import Connection, Store, inbound, outbox
+from gateway.store import Connection, Store, inbound, members, outbox
 
 MAX_TEXT_BYTES: Final = 8192
+ENTERED: Final = "enter_agent"  # a member opened the app (page 90240)
 # What is said once in a while only, however often it is deserved; in seconds.
 _ONCE_IN: Final = {"access.stranger": 86_400, "access.too-fast": 60}
 
@@ -75,6 +77,8 @@ class Intake:
         """THE main flow in, one call per arrow."""
         if not _is_new(conn, message, replay_key, at):
             return None
+        if message.msg_type == EVENT:
+            return self._welcomed(conn, message, at)
         policy = self._policy
         speaker = Speaker(language_of(message.text or "", policy.lang), policy.zone, at.wall_ms)
         key = f"answer:{at.wall_ms}:{message.dedupe_key}"  # by time: to the end of its index
@@ -97,10 +101,22 @@ class Intake:
         _queue(conn, key, answer, message, at)
         return answer
 
+    def _welcomed(self, conn: Connection, message: InboundMessage, at: Instant) -> Answer | None:
+        """Show a member who opens the app for the first time what can be asked for."""
+        if message.event != ENTERED:
+            return None
+        member = members.welcome(conn, message.conversation.person, at_ms=at.wall_ms)
+        if member is None:
+            return None
+        lang = member.lang or self._policy.lang
+        answer = Answer(dsl.help_text(lang, prefix=self._policy.prefix))
+        _queue(conn, f"welcome:{at.wall_ms}:{message.dedupe_key}", answer, message, at)
+        return answer
+
 
 def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: Instant) -> bool:
-    """Note a message by both of its keys; True when it is a new one that wants an answer."""
-    new = inbound.remember(
+    """Note a message by both of its keys; True when it is a new one."""
+    return inbound.remember(
         conn,
         person=message.conversation.person,
         created_s=message.created_s,
@@ -108,7 +124,6 @@ def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: In
         replay_key=replay_key,
         at_ms=at.wall_ms,
     )
-    return new and message.msg_type != EVENT
 
 
 def _text_of(message: InboundMessage) -> str:

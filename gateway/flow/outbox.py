@@ -164,7 +164,8 @@ class Outbox:
     async def _deliver(self, message: Message) -> bool:
         """Send one message and note what came of it; False when nothing else is queued."""
         text = self._text_of(message)
-        outcome = await self._send(message.to, text, repeated=_may_be_copied(message))
+        repeated, yields = _may_be_copied(message), message.kind == "progress"
+        outcome = await self._send(message.to, text, repeated=repeated, yields=yields)
         # Until it is noted, the message counts as being sent and holds up all that come after it
         # for the same person.  Not noted before the end, it is sent again, as a copy.
         while True:

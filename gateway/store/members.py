@@ -24,6 +24,9 @@ _ADD = """
     ON CONFLICT (app, user_id) DO NOTHING"""
 _SET_LANG = "UPDATE members SET lang = :lang WHERE app = :app AND user_id = :user_id"
 _REMOVE = "DELETE FROM members WHERE app = :app AND user_id = :user_id"
+_WELCOME = """
+    UPDATE members SET welcomed_at = :at
+    WHERE app = :app AND user_id = :user_id AND welcomed_at IS NULL RETURNING lang"""
 _COUNT = "SELECT COUNT(*) AS found FROM members"
 _LIST = """
     SELECT m.app, m.user_id, m.lang, m.added_at, a.machine FROM members m
@@ -112,6 +115,12 @@ class Requester:
 def look_up(conn: Connection, person: Person) -> Speech | None:
     """Return what is set for a member; None for everyone else."""
     row = conn.one(_FIND, app=person.app, user_id=person.user)
+    return Speech(row["lang"]) if row else None
+
+
+def welcome(conn: Connection, person: Person, *, at_ms: int) -> Speech | None:
+    """Note that a member was shown what can be asked for; None where they were already."""
+    row = conn.one(_WELCOME, app=person.app, user_id=person.user, at=at_ms)
     return Speech(row["lang"]) if row else None
 
 

@@ -68,6 +68,8 @@ members = Table(
     _when("added_at"),
     # The machine that they chose with `use`; None to have it follow from what is bound to them.
     Column("chosen_agent_id", Text),
+    # When they were shown what can be asked for, on opening the app.
+    _when("welcomed_at", optional=True),
 )
 
 # One row for each enrolled key (R11).  A machine's name is free again once its key is revoked.

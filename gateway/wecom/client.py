@@ -33,6 +33,9 @@ MAX_TOKEN_CHARS: Final = 512  # page 91039
 # How fast one member may be written to: WeCom drops the excess without a word (page 90454).
 PER_MINUTE: Final = 30
 PER_HOUR: Final = 1000
+# What of it progress leaves to answers, questions and ends: they must never wait for it.
+KEPT_PER_MINUTE: Final = 10
+KEPT_PER_HOUR: Final = 200
 MINUTE_S: Final = 60.0
 HOUR_S: Final = 3600.0
 MAX_MEMBERS: Final = 10_000
@@ -115,19 +118,22 @@ class WeComClient:
         self._refused_until = 0.0
         self._pace = Pace()
 
-    async def send_text(self, user: str, text: str, *, repeated: bool = False) -> SendOutcome:
+    async def send_text(
+        self, user: str, text: str, *, repeated: bool = False, yields: bool = False
+    ) -> SendOutcome:
         """Try once to send a text to one member.
 
         Args:
             user: Member id; anything that would address more than one member is refused.
             text: At most 2048 bytes of UTF-8: WeCom cuts silently beyond that.
             repeated: The same text may have been sent before: WeCom shall drop a copy.
+            yields: A part of the member's pace is left to what matters more.
         """
         if not _USER.fullmatch(user):
             return not_sendable("wecom.bad-user")
         if not 0 < len(text.encode("utf-8", "replace")) <= CHAT_BYTES:
             return not_sendable("wecom.text-size")
-        wait_s = self._pace.take(user, self._clock.now().mono)
+        wait_s = self._pace.take(user, self._clock.now().mono, yields=yields)
         if wait_s > 0:
             return too_soon(wait_s)
         try:
@@ -251,12 +257,13 @@ class Pace:
     def __init__(self) -> None:
         self._tries: OrderedDict[str, deque[float]] = OrderedDict()
 
-    def take(self, user: str, now: float) -> float:
+    def take(self, user: str, now: float, *, yields: bool = False) -> float:
         """Count one try, or say how long to wait for it.
 
         Args:
             user: Member id; WeCom does not tell upper from lower case in it.
             now: Monotonic seconds.
+            yields: It leaves the last part of each window to others.
 
         Returns:
             0 when the try is counted and may go out, else seconds to wait; nothing was counted.
@@ -264,9 +271,11 @@ class Pace:
         tries = self._of(user.lower())
         while tries and tries[0] <= now - HOUR_S:
             tries.popleft()
-        if len(tries) >= PER_HOUR:
-            return tries[0] + HOUR_S - now
-        if len(tries) >= PER_MINUTE and (wait_s := tries[-PER_MINUTE] + MINUTE_S - now) > 0:
+        per_hour = PER_HOUR - (KEPT_PER_HOUR if yields else 0)
+        if len(tries) >= per_hour:
+            return tries[-per_hour] + HOUR_S - now
+        per_minute = PER_MINUTE - (KEPT_PER_MINUTE if yields else 0)
+        if len(tries) >= per_minute and (wait_s := tries[-per_minute] + MINUTE_S - now) > 0:
             return wait_s
         tries.append(now)
         return 0.0

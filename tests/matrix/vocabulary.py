@@ -17,6 +17,7 @@ from typing import Final, get_args
 
 from common.model.state import Reason, TaskState, final_of
 from common.protocol.frames import EnvelopeType
+from gateway.channels.wecom_app import LIFECYCLE
 from local_agent.store.approvals import State
 from local_agent.store.outbox import Kind
 
@@ -25,6 +26,7 @@ _EVENT: Final = re.compile(r"[a-z][a-z-]*\.[a-z][a-z-]*")
 # Functions that are told the event from another module; each new one must be written down here.
 _TOLD: Final = {
     "gateway/flow/alarms.py:_record": (
+        *dict.fromkeys(LIFECYCLE.values()),
         "agent.malformed-frame",
         "agent.taken-over",
         "agent.too-fast",
@@ -43,6 +45,7 @@ _HOSTILE = "only a hostile or broken peer brings it about; one transaction, with
 _TAMPERED = "only a journal that was changed from outside brings it about, without any effect"
 _PASSKEY = "one transaction without any effect; no scenario has an authenticator"
 _SETTING_UP = "tests/e2e/test_gateway_init.py kills at every write of a gateway that is set up"
+_OF_APP = "WeCom says it of an app; one transaction, without any effect"
 NO_MOMENT: Final[dict[tuple[str, str], str]] = {
     ("agent", "audit+approval.tampered"): _TAMPERED,
     ("agent", "audit+inbox.repeated-id"): _HOSTILE,
@@ -54,6 +57,7 @@ NO_MOMENT: Final[dict[tuple[str, str], str]] = {
         for what in ("added", "used", "removed", "cloned")
     },
     ("gateway", "audit+member.greeted"): _SETTING_UP,
+    **{("gateway", f"audit+{event}"): _OF_APP for event in LIFECYCLE.values()},
     ("gateway", "audit+audit.forked"): _HOSTILE,
     ("gateway", "audit+audit.signed-anew"): _HOSTILE,
     ("gateway", "audit+agent.too-fast"): _HOSTILE,

@@ -51,6 +51,15 @@ MAX_QUERY_CHARS: Final = 4_096
 READ_S: Final = 5.0  # WeCom itself gives up after 5 s
 WINDOW_S: Final = 300
 SEEN_AS: Final = "X-Client-Address"
+# What WeCom says of an app that is hardly used, or was (page 90240), and what we call it.
+LIFECYCLE: Final = {
+    "inactive_alert": "app.suspension-announced",
+    "close_inactive_agent": "app.suspended",
+    "reopen_inactive_agent": "app.restored",
+    "low_active_alert": "app.limit-announced",
+    "low_active": "app.limited",
+    "active_restored": "app.restored",
+}
 OWN_CHECK: Final = b"codexbridge-"  # how the echo of our own doctor begins; no console's does
 
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
@@ -81,11 +90,13 @@ def open_channel(
     }
     cryptos = {name: crypto_of(app) for name, app in apps.items()}
 
-    async def deliver(to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+    async def deliver(
+        to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
+    ) -> SendOutcome:
         client = clients.get(to.app)
         if client is None:  # kept from a time when the settings had it
             return not_sendable("channel.unknown-app")
-        return await client.send_text(to.user, text, repeated=repeated)
+        return await client.send_text(to.user, text, repeated=repeated, yields=yields)
 
     def routes(accept: Accept, note: Note) -> list[web.RouteDef]:
         return [
@@ -207,7 +218,7 @@ class _AppCallback:
         except _RefusedError as refused:
             return self._refuse(refused)
         if not plain.startswith(OWN_CHECK):
-            self._note(URL_CHECKED)
+            self._note(URL_CHECKED, app=self._app)
         # Whoever holds the Token may know whom we take them for: `gateway.doctor` looks at it.
         headers = {"X-Content-Type-Options": "nosniff", SEEN_AS: request.remote or ""}
         return web.Response(body=plain, content_type="text/plain", headers=headers)
@@ -235,7 +246,7 @@ class _AppCallback:
         except AuthError as error:
             # A signature that holds and a key that does not: what the console has is not what we
             # have.  A wrong signature anybody can send; see `gateway.doctor`.
-            self._note(error.code)
+            self._note(error.code, app=self._app)
             raise _RefusedError(403, error.code) from None
 
     async def _take(self, plain: bytes, replay_key: bytes) -> int:
@@ -245,6 +256,8 @@ class _AppCallback:
                 self._log.warning("callback.not-ours", app=self._app, bot=message.bot)
                 return 200
             await self._accept(message, replay_key)
+            if message.event in LIFECYCLE:
+                self._note(LIFECYCLE[message.event], app=self._app)
         except (StoreError, UnavailableError) as error:
             self._log.error("callback.not-stored", code=error.code)
             return 503

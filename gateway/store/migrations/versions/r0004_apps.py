@@ -86,6 +86,7 @@ def _create(table: str) -> None:
                 sa.Column("lang", sa.Text(), nullable=True),
                 sa.Column("added_at", sa.BigInteger(), nullable=False),
                 sa.Column("chosen_agent_id", sa.Text(), nullable=True),
+                sa.Column("welcomed_at", sa.BigInteger(), nullable=True),
                 _key(table, "app", "user_id"),
             )
         case "bindings":

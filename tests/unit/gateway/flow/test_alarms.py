@@ -197,7 +197,9 @@ async def test_a_full_disk_is_told_past_the_outbox_and_its_end_through_it(
     full = True
     write = scene.store.write
 
-    async def send(to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+    async def send(
+        to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
+    ) -> SendOutcome:
         assert not repeated
         sent.append((to.user, text))
         return SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")

@@ -241,6 +241,16 @@ async def test_help_is_answered_here(desk: Desk, text: str) -> None:
     assert await desk.tasks() == []
 
 
+async def test_who_opens_the_app_is_shown_once_what_can_be_asked_for(desk: Desk) -> None:
+    enter = {"kind": "event", "event": "enter_agent"}
+    said = await desk.hear(None, **enter)
+    assert said is not None
+    assert "@dev test" in said
+    assert await desk.hear(None, **enter) is None
+    assert await desk.hear(None, kind="event", event="subscribe") is None
+    assert await desk.hear(None, user="stranger", **enter) is None, "no word to strangers"
+
+
 async def test_what_is_no_text_is_answered_and_events_are_not(desk: Desk) -> None:
     assert "text" in str(await desk.hear(None, kind="image"))
     assert await desk.hear(None, kind="event") is None

@@ -33,12 +33,16 @@ class ScriptedChannel:
 
     outcomes: list[SendOutcome] = field(default_factory=list)
     tries: list[tuple[str, str, bool]] = field(default_factory=list)
+    yielding: list[str] = field(default_factory=list)
     gate: asyncio.Event | None = None
     tried: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
 
-    async def __call__(self, to: Conversation, text: str, *, repeated: bool = False) -> SendOutcome:
+    async def __call__(
+        self, to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
+    ) -> SendOutcome:
         """Note the try and answer it."""
         self.tries.append((to.user, text, repeated))
+        self.yielding += [text] * yields
         outcome = self.outcomes.pop(0) if self.outcomes else SENT
         self.tried.put_nowait(text)
         if self.gate is not None:
@@ -224,6 +228,60 @@ async def test_while_wecom_is_away_one_message_at_a_time_finds_out(desk: Desk) -
             await _until(desk, user, "sent")
     assert len(channel.tries) == 8
     assert sender.held == {}, "no admin is needed"
+
+
+async def test_progress_leaves_room_to_what_matters_more(desk: Desk) -> None:
+    await desk.write(_put, "an answer")
+    await desk.write(outbox.put_progress, "p", "10 s", to=alone("li"), task_id="t-1", at_ms=NOON_MS)
+    channel = ScriptedChannel()
+    async with _running(desk, channel):
+        assert {await channel.next(), await channel.next()} == {"an answer", "10 s"}
+    assert channel.yielding == ["10 s"]
+
+
+async def test_one_app_that_is_refused_holds_no_other(desk: Desk) -> None:
+    for app in ("main", "shop"):
+        for user in ("one", "two"):
+            to = Conversation("wecom_app", app, user)
+            await desk.write(outbox.put, f"{app} {user}", f"{app} {user}", to=to, at_ms=NOON_MS)
+    channel = ScriptedChannel()
+    answers = {"main": SECRET, "shop": SENT}
+
+    async def answer(to: Conversation, text: str, **_: bool) -> SendOutcome:
+        channel.tries.append((to.user, text, False))
+        channel.tried.put_nowait(text)
+        return answers[to.app]
+
+    sender = Outbox(desk.store, answer, clock=desk.clock, log=logger(), record_seconds=0.01)
+    running = asyncio.create_task(sender.run())
+    for text in ("shop one", "shop two"):
+        await _until(desk, text, "sent")
+    assert await _until(desk, "main one", "queued")
+    assert {*sender.held} == {"main"}
+    assert sender.newly_held.is_set()
+    answers["main"] = SENT
+    desk.clock.advance(601)
+    sender.wake()
+    for text in ("main one", "main two"):
+        await _until(desk, text, "sent")
+    assert sender.held == {}
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_copy_that_wecom_would_show_twice_says_what_it_is(desk: Desk) -> None:
+    await desk.write(_put, "one")
+    channel = ScriptedChannel([LOST, LOST])
+    async with _running(desk, channel) as sender:
+        assert await channel.next() == "one"
+        await _until(desk, "one", "queued")
+        desk.clock.advance(60)
+        sender.wake()
+        assert await channel.next() == "one", "WeCom drops it"
+        await _until(desk, "one", "queued")
+        desk.clock.advance(1801)
+        sender.wake()
+        assert await channel.next() == "（可能重复 / perhaps a copy）\none"
 
 
 async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:

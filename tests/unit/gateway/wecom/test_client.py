@@ -600,6 +600,17 @@ def test_a_thousand_go_out_in_an_hour() -> None:
     assert kept.take("bob", 3601.0) == 0.0
 
 
+def test_what_yields_leaves_a_part_to_others() -> None:
+    kept = Pace()
+    assert [kept.take("bob", 0.0, yields=True) for _ in range(20)] == [0.0] * 20
+    assert kept.take("bob", 0.0, yields=True) == 60.0
+    assert [kept.take("bob", 0.0) for _ in range(10)] == [0.0] * 10
+    assert kept.take("bob", 0.0) == 60.0
+    hour = Pace()
+    assert sum(hour.take("bob", at * 3.2, yields=True) == 0.0 for at in range(1100)) == 800
+    assert hour.take("bob", 1100 * 3.2) == 0.0
+
+
 def test_members_do_not_slow_each_other_and_case_does_not_make_two_of_one() -> None:
     kept = Pace()
     for _ in range(30):

@@ -57,6 +57,10 @@ class Door:
     def logged(self) -> list[CapturedCall]:
         return self.logger.calls
 
+    def note(self, event: str, /, *, app: str) -> None:
+        assert app == "main"
+        self.noted.append(event)
+
     def codes(self) -> list[object]:
         return [call.kwargs.get("code") for call in self.logged()]
 
@@ -97,7 +101,7 @@ def routes_of(door: Door) -> list[web.RouteDef]:
     return wecom_app.callback_routes(
         door.crypto,
         door.intake,
-        note=door.noted.append,
+        note=door.note,
         clock=door.clock,
         corp_id=CORP,
         agent_id=218,
@@ -471,3 +475,24 @@ async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -
     query = f"{urlencode(door.signed(encrypted))}&echostr={quote(encrypted, safe='')}"
     assert await door.get(query) == (403, b"")
     assert door.codes() == ["callback.not-an-echo"]
+
+
+@pytest.mark.parametrize(
+    ("event", "noted"),
+    [
+        ("inactive_alert", ["app.suspension-announced"]),
+        ("close_inactive_agent", ["app.suspended"]),
+        ("Reopen_Inactive_Agent", ["app.restored"]),
+        ("enter_agent", []),
+    ],
+)
+async def test_what_wecom_does_with_an_app_is_noted(
+    door: Door, event: str, noted: list[str]
+) -> None:
+    sealed = door.sealed(
+        f"<xml><ToUserName>{CORP}</ToUserName><FromUserName>sys</FromUserName>"
+        f"<CreateTime>{NOW}</CreateTime><MsgType>event</MsgType><Event>{event}</Event>"
+        "<AgentID>218</AgentID></xml>"
+    )
+    assert await door.post(envelope(sealed), door.signed(sealed)) == (200, b"")
+    assert door.noted == noted
