@@ -161,7 +161,7 @@ def build(
         wake_outbox=outbox.wake,
         log=log,
     )
-    app = guarded_app(log=log, clock=clock, trusted_proxies=settings.trusted_proxies)
+    app = _guarded(settings, clock=clock, log=log)
     app.add_routes(health_routes(_readiness(store), _sending(settings, outbox)))
     app.add_routes(channels.routes(intake, alarms))
     url = public_url(settings, port=port)
@@ -204,6 +204,12 @@ def _readiness(store: SqliteRunner) -> Ready:
         return {"store": True, "disk": not store.is_full}
 
     return ready
+
+
+def _guarded(settings: GatewaySettings, *, clock: Clock, log: Log) -> web.Application:
+    callbacks = {app.callback_path for app in settings.wecom.every().values()}
+    proxies = settings.trusted_proxies
+    return guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=callbacks)
 
 
 def _sending(settings: GatewaySettings, outbox: Outbox) -> Sending:

@@ -8,10 +8,13 @@ from collections import OrderedDict
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from aiohttp import web
+
 from common.errors import ConfigError
 
 LIVE_PATH: Final = "/health/live"
 READY_PATH: Final = "/health/ready"
+UNHEARD: Final = web.RequestKey("unheard", bool)  # its address has failed too often
 FAILURES: Final = 40  # in a row at full speed
 SECONDS_PER_FAILURE: Final = 2.0
 MAX_ADDRESSES: Final = 10_000

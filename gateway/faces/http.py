@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from aiohttp import web
@@ -24,6 +24,7 @@ from common.logs import Log
 from gateway.base.addresses import (
     LIVE_PATH,
     READY_PATH,
+    UNHEARD,
     FailureLimit,
     client_address,
     is_within,
@@ -37,7 +38,13 @@ Ready: TypeAlias = Callable[[], Awaitable[Mapping[str, bool]]]
 Sending: TypeAlias = Callable[[], Mapping[str, str | None]]
 
 
-def guarded_app(*, log: Log, clock: Clock, trusted_proxies: Iterable[str] = ()) -> web.Application:
+def guarded_app(
+    *,
+    log: Log,
+    clock: Clock,
+    trusted_proxies: Iterable[str] = (),
+    signed: Collection[str] = (),
+) -> web.Application:
     """Return an empty application with all bounds around it.
 
     Run it with ``access_log=None``: the query of a callback belongs in no log.
@@ -46,8 +53,9 @@ def guarded_app(*, log: Log, clock: Clock, trusted_proxies: Iterable[str] = ()) 
         log: Gets what no handler expected.
         clock: Tells when a failing address may try again.
         trusted_proxies: Networks whose ``X-Forwarded-For`` is believed; empty: nobody's.
+        signed: Paths whose requests prove who sends them, whatever else comes from there.
     """
-    around = [empty_failures(log), limit_failures(FailureLimit(), clock=clock)]
+    around = [empty_failures(log), limit_failures(FailureLimit(), clock=clock, signed=signed)]
     if proxies := tuple(trusted_proxies):
         around.insert(1, see_client(proxies))
     app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=around)
@@ -88,29 +96,40 @@ def see_client(trusted_proxies: Iterable[str]) -> Middleware:
     return middleware
 
 
-def limit_failures(limit: FailureLimit, *, clock: Clock) -> Middleware:
+def limit_failures(
+    limit: FailureLimit, *, clock: Clock, signed: Collection[str] = ()
+) -> Middleware:
     """Return the middleware that answers 429 to an address that failed too often.
 
     Only answers of the 4xx kind count: whoever sends what verifies is never held up, however
-    much it is.
+    much it is.  On a path of ``signed`` requests that holds whatever others send from the same
+    address, as from behind one proxy: it is looked at first, and only what fails is refused.
     """
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
         address = request.remote or ""
-        if limit.counted and (wait_s := limit.wait(address, clock.now().mono)) > 0:
-            return web.Response(status=429, headers={"Retry-After": str(int(wait_s) + 1)})
+        wait_s = limit.wait(address, clock.now().mono) if limit.counted else 0.0
+        if wait_s > 0 and request.path not in signed:
+            return _too_often(wait_s)
+        request[UNHEARD] = wait_s > 0
         try:
             response = await handler(request)
         except web.HTTPException as error:
             response = error
         if 400 <= response.status < 500:
             limit.count(address, clock.now().mono)
+            if wait_s > 0:
+                return _too_often(wait_s)
         if isinstance(response, web.HTTPException):
             raise response
         return response
 
     return middleware
+
+
+def _too_often(wait_s: float) -> web.Response:
+    return web.Response(status=429, headers={"Retry-After": str(int(wait_s) + 1)})
 
 
 async def _hide_software(_request: web.BaseRequest, response: web.StreamResponse) -> None:

@@ -29,6 +29,7 @@ from common.errors import (
     UnavailableError,
 )
 from common.logs import Log
+from gateway.base.addresses import UNHEARD
 from gateway.base.messages import (
     FIRST_APP,
     URL_CHECKED,
@@ -216,7 +217,7 @@ class _AppCallback:
             plain = self._open(signed, echo)
             _check_echo(plain)
         except _RefusedError as refused:
-            return self._refuse(refused)
+            return self._refuse(request, refused)
         if not plain.startswith(OWN_CHECK):
             self._note(URL_CHECKED, app=self._app)
         # Whoever holds the Token may know whom we take them for: `gateway.doctor` looks at it.
@@ -231,7 +232,7 @@ class _AppCallback:
             encrypted = _encrypted_of(body)
             plain = self._open(signed, encrypted)
         except _RefusedError as refused:
-            return self._refuse(refused)
+            return self._refuse(request, refused)
         replay_key = hashlib.sha256(encrypted.encode()).digest()
         return web.Response(status=await self._take(plain, replay_key))
 
@@ -265,10 +266,10 @@ class _AppCallback:
             self._log.warning("callback.dropped", code=error.code)
         return 200
 
-    def _refuse(self, refused: _RefusedError) -> web.Response:
-        self._log.info(
-            "callback.refused", status=refused.status, code=refused.code, **refused.facts
-        )
+    def _refuse(self, request: web.Request, refused: _RefusedError) -> web.Response:
+        if not request.get(UNHEARD):  # or whoever goes on and on would fill the log
+            facts = {"status": refused.status, "code": refused.code, **refused.facts}
+            self._log.info("callback.refused", **facts)
         return web.Response(status=refused.status)
 
 

@@ -33,8 +33,8 @@ class Served:
         self.handled: list[str] = []
 
     @asynccontextmanager
-    async def client(self, *trusted: str) -> AsyncIterator[Client]:
-        app = guarded_app(log=self.log, clock=self.clock, trusted_proxies=trusted)
+    async def client(self, *trusted: str, signed: tuple[str, ...] = ()) -> AsyncIterator[Client]:
+        app = guarded_app(log=self.log, clock=self.clock, trusted_proxies=trusted, signed=signed)
         app.add_routes(
             [
                 web.get("/ok", self._ok),
@@ -156,6 +156,17 @@ async def test_an_address_that_keeps_failing_is_no_longer_heard(served: Served) 
             assert 0 < int(response.headers["Retry-After"]) <= 4
         served.clock.advance(SECONDS_PER_FAILURE)
         assert await status_of(client, "/ok") == 200
+
+
+async def test_what_proves_who_sends_it_is_heard_whatever_its_neighbours_do(
+    served: Served,
+) -> None:
+    async with served.client(signed=("/ok", "/no")) as client:
+        statuses = [await status_of(client, "/no") for _ in range(FAILURES + 5)]
+        assert statuses == [403] * FAILURES + [429] * 5
+        assert await status_of(client, "/ok") == 200
+        assert await status_of(client, "/missing") == 429, "nothing else is"
+    assert len(served.handled) == FAILURES + 6
 
 
 async def test_paths_that_do_not_exist_count_as_failures(served: Served) -> None:

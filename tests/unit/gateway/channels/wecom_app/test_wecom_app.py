@@ -14,12 +14,14 @@ from urllib.parse import quote, urlencode
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.typedefs import Handler
 from structlog.testing import CapturedCall, CapturingLogger
 from structlog.typing import FilteringBoundLogger
 from yarl import URL
 
 from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, StoreError, UnavailableError
+from gateway.base.addresses import UNHEARD
 from gateway.base.messages import InboundMessage
 from gateway.channels import wecom_app
 from gateway.wecom.crypto import CallbackCrypto
@@ -496,3 +498,18 @@ async def test_what_wecom_does_with_an_app_is_noted(
     )
     assert await door.post(envelope(sealed), door.signed(sealed)) == (200, b"")
     assert door.noted == noted
+
+
+async def test_who_goes_on_and_on_does_not_fill_the_log(door: Door) -> None:
+    @web.middleware
+    async def unheard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        request[UNHEARD] = "often" in request.query
+        return await handler(request)
+
+    app = web.Application(middlewares=[unheard])
+    app.add_routes(routes_of(door))
+    async with TestClient(TestServer(app, host="127.0.0.1")) as client:
+        for query in ("", "?often=1", "?often=1"):
+            async with client.post(f"{PATH}{query}") as response:
+                assert response.status == 400
+    assert len(door.logged()) == 1
