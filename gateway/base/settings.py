@@ -124,6 +124,9 @@ class App(Section):
     token: SecretStr = SecretStr("")
     encoding_aes_key: SecretStr = SecretStr("")
     corp_secret: SecretStr = SecretStr("")
+    # Accepted beside the others while they are changed in the console.
+    next_token: SecretStr = SecretStr("")
+    next_encoding_aes_key: SecretStr = SecretStr("")
     callback_path: Annotated[str, AfterValidator(_callback_path)] = "/wecom/app"
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
@@ -89,7 +90,7 @@ def open_channel(
         )
         for name, app in apps.items()
     }
-    cryptos = {name: crypto_of(app) for name, app in apps.items()}
+    cryptos = {name: cryptos_of(app) for name, app in apps.items()}
 
     async def deliver(
         to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
@@ -119,16 +120,23 @@ def open_channel(
     return Channel(NAME, deliver, routes)
 
 
-def crypto_of(app: App) -> CallbackCrypto:
-    """Return what opens and seals the callbacks of an app.
+def cryptos_of(app: App) -> tuple[CallbackCrypto, ...]:
+    """Return what opens the callbacks of an app: its own keys, and the next ones if there are.
 
     Raises:
         ConfigError: ``config.encoding-aes-key``.
     """
-    return CallbackCrypto(
-        token=app.token.get_secret_value(),
-        encoding_aes_key=app.encoding_aes_key.get_secret_value(),
-        receive_id=app.corp_id,
+    token, key = app.token.get_secret_value(), app.encoding_aes_key.get_secret_value()
+    pairs = {
+        (token, key): None,
+        (
+            app.next_token.get_secret_value() or token,
+            app.next_encoding_aes_key.get_secret_value() or key,
+        ): None,
+    }
+    return tuple(
+        CallbackCrypto(token=one, encoding_aes_key=other, receive_id=app.corp_id)
+        for one, other in pairs
     )
 
 
@@ -152,7 +160,7 @@ class _RefusedError(Exception):
 
 
 def callback_routes(
-    crypto: CallbackCrypto,
+    cryptos: Sequence[CallbackCrypto],
     accept: Accept,
     *,
     note: Note,
@@ -167,7 +175,7 @@ def callback_routes(
     """Return the two routes of the callback.
 
     Args:
-        crypto: Made with the corp id as its receive id.
+        cryptos: Made with the corp id as their receive id; the first that opens a request counts.
         accept: Gets each message, with the SHA-256 of its Encrypt value as the replay key.
         note: Told of each request whose signature, key or receiver is not ours, and of the
             console's URL check.
@@ -180,7 +188,7 @@ def callback_routes(
         window_s: Greatest distance of a timestamp from our clock, in seconds (R71).
     """
     ours = (corp_id, str(agent_id))
-    callback = _AppCallback(crypto, accept, note, clock, app, ours, log, window_s)
+    callback = _AppCallback(cryptos, accept, note, clock, app, ours, log, window_s)
     return [
         web.get(path, callback.verify_url, allow_head=False),
         web.post(path, callback.receive),
@@ -190,7 +198,7 @@ def callback_routes(
 class _AppCallback:
     def __init__(
         self,
-        crypto: CallbackCrypto,
+        cryptos: Sequence[CallbackCrypto],
         accept: Accept,
         note: Note,
         clock: Clock,
@@ -199,7 +207,7 @@ class _AppCallback:
         log: Log,
         window_s: int,
     ) -> None:
-        self._crypto = crypto
+        self._cryptos = cryptos
         self._accept = accept
         self._note = note
         self._clock = clock
@@ -237,18 +245,25 @@ class _AppCallback:
         return web.Response(status=await self._take(plain, replay_key))
 
     def _open(self, signed: _Signed, sealed: str) -> bytes:
-        try:
-            self._crypto.verify(signed.signature, signed.timestamp, signed.nonce, sealed)
-            skew_s = int(signed.timestamp) - self._clock.now().wall_s
-            if abs(skew_s) > self._window_s:
-                # Told only about what verified: then it is this clock or a replay.
-                raise _RefusedError(403, "callback.outside-window", skew_s=skew_s)
-            return self._crypto.decrypt(sealed)
-        except AuthError as error:
-            # A signature that holds and a key that does not: what the console has is not what we
-            # have.  A wrong signature anybody can send; see `gateway.doctor`.
-            self._note(error.code, app=self._app)
-            raise _RefusedError(403, error.code) from None
+        wrong: list[str] = []
+        for crypto in self._cryptos:
+            try:
+                return self._opened(crypto, signed, sealed)
+            except AuthError as error:
+                wrong.append(error.code)
+        # A signature that holds and a key that does not: what the console has is not what we have.
+        # A wrong signature anybody can send; see `gateway.doctor`.
+        code = next((code for code in wrong if code != "callback.signature"), wrong[0])
+        self._note(code, app=self._app)
+        raise _RefusedError(403, code)
+
+    def _opened(self, crypto: CallbackCrypto, signed: _Signed, sealed: str) -> bytes:
+        crypto.verify(signed.signature, signed.timestamp, signed.nonce, sealed)
+        skew_s = int(signed.timestamp) - self._clock.now().wall_s
+        if abs(skew_s) > self._window_s:
+            # Told only about what verified: then it is this clock or a replay.
+            raise _RefusedError(403, "callback.outside-window", skew_s=skew_s)
+        return crypto.decrypt(sealed)
 
     async def _take(self, plain: bytes, replay_key: bytes) -> int:
         try:

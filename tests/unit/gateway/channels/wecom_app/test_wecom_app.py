@@ -15,6 +15,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from aiohttp.typedefs import Handler
+from pydantic import SecretStr
 from structlog.testing import CapturedCall, CapturingLogger
 from structlog.typing import FilteringBoundLogger
 from yarl import URL
@@ -23,6 +24,7 @@ from common.clock import ManualClock
 from common.errors import CodexBridgeError, InputError, StoreError, UnavailableError
 from gateway.base.addresses import UNHEARD
 from gateway.base.messages import InboundMessage
+from gateway.base.settings import App
 from gateway.channels import wecom_app
 from gateway.wecom.crypto import CallbackCrypto
 
@@ -48,6 +50,7 @@ class Door:
         self.taken: list[tuple[InboundMessage, bytes]] = []
         self.failure: Exception | None = None
         self.noted: list[str] = []
+        self.next: tuple[CallbackCrypto, ...] = ()
         self.logger = CapturingLogger()
         self.client: Client
 
@@ -101,7 +104,7 @@ async def door() -> AsyncIterator[Door]:
 def routes_of(door: Door) -> list[web.RouteDef]:
     log: FilteringBoundLogger = door.logger
     return wecom_app.callback_routes(
-        door.crypto,
+        (door.crypto, *door.next),
         door.intake,
         note=door.note,
         clock=door.clock,
@@ -513,3 +516,37 @@ async def test_who_goes_on_and_on_does_not_fill_the_log(door: Door) -> None:
             async with client.post(f"{PATH}{query}") as response:
                 assert response.status == 400
     assert len(door.logged()) == 1
+
+
+@pytest.mark.parametrize("changed", ["token", "key", "both"])
+async def test_the_next_keys_are_accepted_beside_the_current_ones(door: Door, changed: str) -> None:
+    token = TOKEN if changed == "key" else "nextToken1"
+    key = AES_KEY if changed == "token" else "n" * 43
+    current, later = door.crypto, CallbackCrypto(token=token, encoding_aes_key=key, receive_id=CORP)
+    door.next = (later,)
+    app = web.Application()
+    app.add_routes(routes_of(door))
+    async with TestClient(TestServer(app, host="127.0.0.1")) as client:
+        door.client = client
+        for crypto, number in ((current, 1), (later, 2)):
+            door.crypto = crypto
+            text = text_message(text=f"@dev status {number}")
+            sealed = crypto.encrypt(text.encode(), random=RANDOM)
+            assert (await door.post(envelope(sealed), door.signed(sealed)))[0] == 200
+        door.crypto = CallbackCrypto(token=token, encoding_aes_key="o" * 43, receive_id=CORP)
+        sealed = door.crypto.encrypt(text_message().encode(), random=RANDOM)
+        assert (await door.post(envelope(sealed), door.signed(sealed)))[0] == 403
+    assert [message.text for message, _ in door.taken] == ["@dev status 1", "@dev status 2"]
+    assert door.noted == ["callback.ciphertext"]
+
+
+def test_the_settings_name_the_next_keys() -> None:
+    app = App(
+        corp_id=CORP,
+        token=SecretStr(TOKEN),
+        encoding_aes_key=SecretStr(AES_KEY),
+        next_encoding_aes_key=SecretStr("n" * 43),
+    )
+    assert len(wecom_app.cryptos_of(app)) == 2
+    alone = app.model_copy(update={"next_encoding_aes_key": SecretStr("")})
+    assert len(wecom_app.cryptos_of(alone)) == 1
