@@ -40,6 +40,7 @@ from local_agent.store.journal import JournalThread
 from local_agent.workspace.registry import Registry, Workspace
 from local_agent.workspace.tree import Tree
 from tests.gateway_desk import Desk
+from tests.people import DONE
 from tests.sealed import AGENT
 
 DATA: Final = Path(__file__).with_name("data")
@@ -234,5 +235,5 @@ async def told_of_traffic(desk: Desk) -> dict[str, Any]:
     while messages := (await desk.write(outbox.claim, now_ms=at_ms, limit=8)).messages:
         for message in messages:
             told.append([message.user_id, message.key, message.text, message.repeated])
-            await desk.write(outbox.end, message.id, "sent", code="", at_ms=at_ms)
+            await desk.write(outbox.end, message.id, "sent", DONE, at_ms=at_ms)
     return {"waits": waits, "repeated": repeated, "told": sorted(told, key=lambda one: one[0])}

@@ -50,6 +50,7 @@ from local_agent.workspace.registry import Registry
 from tests.gateway_desk import AGENT as MACHINE_ID
 from tests.gateway_desk import NOON_MS, WAITING, Desk
 from tests.golden_stores import installation as golden
+from tests.people import DONE
 from tests.sealed import AGENT, AGENT_ID, GATEWAY, answered, from_gateway
 from tests.syncing import Syncing, at_home
 
@@ -427,7 +428,7 @@ async def _traffic(desk: Desk) -> None:
     for end in ("sent", "failed", None):
         (message,) = (await desk.write(outbox.claim, now_ms=now_ms, limit=1)).messages
         if end:
-            await desk.write(outbox.end, message.id, end, code="", at_ms=now_ms)
+            await desk.write(outbox.end, message.id, end, DONE, at_ms=now_ms)
     await desk.disconnect()
     task = await desk.ask("@dev test")
     await desk.ask(f"@dev cancel {task.short_id}")
