@@ -13,7 +13,6 @@ from common.seal import Seal
 from common.sentences import Words
 from local_agent.actions.operation import Ended, Performing
 from local_agent.actions.run_command.action import RunCommand
-from local_agent.actions.run_command.command_line import read_argv
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.tasks import Task
 from tests.machine import Machine
@@ -47,7 +46,6 @@ def operation(machine: Machine) -> RunCommand:
         open_seal=no_seal,
         executor=machine.executor(),
         copies=NoCopies(),
-        read_line=read_argv,
     )
 
 

@@ -222,8 +222,12 @@ class Outbox:
                 self._log.error("outbox-held", app=app, code=hold.code, **facts)
                 self.newly_held.set()
         elif before is not None and outcome.tried:
-            del self.held[app]
-            await self._store.write_unsynced(outbox.release, app, now_ms=now_ms)
+            del self.held[app]  # first: a claim meanwhile would hold back what is let go
+            try:
+                await self._store.write_unsynced(outbox.release, app, now_ms=now_ms)
+            except StoreError:
+                self.held[app] = before  # the caller tries again
+                raise
             self._log.warning(
                 "outbox-released", app=app, seconds=(now_ms - before.since_at) // 1000
             )

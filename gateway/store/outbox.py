@@ -79,6 +79,7 @@ _DUE_OF = """
     WHERE due_at <= :now AND app = :app ORDER BY due_at LIMIT 1"""
 _HOLD_BACK = "UPDATE conversations SET due_at = :until WHERE due_at <= :now AND app = :app"
 _LET_GO = "UPDATE conversations SET due_at = :now WHERE due_at > :now AND app = :app"
+_LET_ALL_GO = "UPDATE conversations SET due_at = 0 WHERE due_at > 0"
 _CLAIM = """
     UPDATE outbox SET state = 'sending', attempts = attempts + 1,
     tried_at = COALESCE(tried_at, :now) WHERE id = :id"""
@@ -100,28 +101,11 @@ _HOLD = """
     INSERT INTO holds (app, code, errcode, errmsg, since_at, until_at)
     VALUES (:app, :code, :errcode, :errmsg, :since_at, :until_at)"""
 _RELEASE = "DELETE FROM holds WHERE app = :app"
-_STANDING = ("app", "waiting", "failed", "heard_at", "sent_at")
-_STANDINGS = """
-    SELECT app, SUM(waiting) AS waiting, SUM(failed) AS failed, MAX(heard_at) AS heard_at,
-    MAX(sent_at) AS sent_at FROM (
-        SELECT app, CASE WHEN state IN ('queued', 'sending') THEN 1 ELSE 0 END AS waiting,
-        CASE WHEN state = 'failed' THEN 1 ELSE 0 END AS failed, NULL AS heard_at,
-        CASE WHEN state = 'sent' THEN ended_at END AS sent_at FROM outbox
-        UNION ALL SELECT app, 0, 0, received_at, NULL FROM inbound
-        UNION ALL SELECT app, 0, 0, NULL, NULL FROM holds
-    ) AS known GROUP BY app ORDER BY app"""
-_LISTED = """
-    SELECT * FROM outbox WHERE state IN ('queued', 'sending')
-    UNION ALL SELECT * FROM outbox WHERE ended_at IS NOT NULL AND state = 'failed'
-    ORDER BY id LIMIT :limit"""
-_RETRY = """
-    UPDATE outbox SET state = 'queued', due_at = :at, ended_at = NULL, attempts = 0,
-    created_at = CASE WHEN state = 'failed' THEN :at ELSE created_at END,
-    repeated = CASE WHEN state = 'failed' THEN 1 ELSE repeated END
-    WHERE id = :id AND state IN ('queued', 'failed') RETURNING app, chat, user_id"""
-_TAKE_BACK = """
-    UPDATE outbox SET state = 'dropped', ended_at = :at WHERE id = :id AND state = 'queued'
-    RETURNING app, chat, user_id"""
+# What waits for a try of its own too: the last one failed for the reason that is gone now.
+_ALL_DUE = """
+    UPDATE outbox SET due_at = created_at
+    WHERE state = 'queued' AND kind = 'reply' AND due_at > created_at"""
+_ALL_DUE_OF = f"{_ALL_DUE} AND app = :app"
 _RELEASE_ALL = "DELETE FROM holds"
 _HOLDS = "SELECT * FROM holds ORDER BY app"
 _PURGE = "DELETE FROM outbox WHERE ended_at < :before"
@@ -167,27 +151,6 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """One message as an admin sees it: what it says is the member's."""
-
-    id: int
-    channel: str
-    app: str
-    user_id: str
-    chat: str
-    kind: Kind
-    task_id: str | None
-    state: str
-    attempts: int
-    repeated: int
-    code: str | None
-    errcode: int | None
-    errmsg: str | None
-    created_at: int
-    due_at: int
-
-
-@dataclass(frozen=True, slots=True)
 class Hold:
     """What keeps an app from sending at all.
 
@@ -205,26 +168,6 @@ class Hold:
     errmsg: str
     since_at: int
     until_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How one app stands.
-
-    Attributes:
-        waiting: Messages that wait or are being sent.
-        failed: Messages that could not be sent, as far as they are kept.
-        heard_at: When the last message came; milliseconds since the epoch.
-        sent_at: When the last one went.
-        hold: What keeps it from sending.
-    """
-
-    app: str
-    waiting: int
-    failed: int
-    heard_at: int | None
-    sent_at: int | None
-    hold: Hold | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,12 +259,12 @@ def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> 
         told: Whether the news are told: then nobody needs to hear that the task was taken.
     """
     keys = "%" if told else "progress:%"
-    _reckon_each(conn, conn.all(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys=keys))
+    reckon_each(conn, conn.all(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys=keys))
 
 
 def drop(conn: Connection, person: Person, *, at_ms: int) -> None:
     """Take back all that waits for a person, in whichever conversation."""
-    _reckon_each(conn, conn.all(_DROP, app=person.app, user_id=person.user, at=at_ms))
+    reckon_each(conn, conn.all(_DROP, app=person.app, user_id=person.user, at=at_ms))
 
 
 def claim(
@@ -349,7 +292,7 @@ def claim(
     found = [message for row in due if (message := _head(conn, _key(row), now_ms))]
     for message in found:
         conn.run(_CLAIM, id=message.id, now=now_ms)
-    _reckon_each(conn, due)
+    reckon_each(conn, due)
     row = conn.one(_NEXT_DUE, now=now_ms)
     return Claim(tuple(found), row["due_at"] if row else None)
 
@@ -364,7 +307,7 @@ def end(
 ) -> bool:
     """Note that a message was sent, or never can be; False when nothing else waits."""
     ended = conn.all(_END, id=message_id, state=state, at=at_ms, **_why(outcome))
-    _reckon_each(conn, ended)
+    reckon_each(conn, ended)
     return conn.one(_WAITS) is not None
 
 
@@ -388,7 +331,7 @@ def put_back(
         uncounted=int(not counted),
         **_why(outcome),
     )
-    _reckon_each(conn, back)
+    reckon_each(conn, back)
 
 
 def _why(outcome: SendOutcome) -> dict[str, object]:
@@ -403,8 +346,9 @@ def hold(conn: Connection, hold: Hold) -> None:
 
 
 def release(conn: Connection, app: str, *, now_ms: int) -> None:
-    """Note that an app sends again, and have everything looked at that was held back."""
+    """Note that an app sends again, and have everything sent that was held back."""
     conn.run(_RELEASE, app=app)
+    conn.run(_ALL_DUE_OF, app=app)
     conn.run(_LET_GO, app=app, now=now_ms)
 
 
@@ -413,42 +357,13 @@ def holds(conn: Connection) -> list[Hold]:
     return [as_record(Hold, row) for row in conn.all(_HOLDS)]
 
 
-def standings(conn: Connection) -> list[Standing]:
-    """Return how each app stands of which anything was heard or said."""
-    holding = {hold.app: hold for hold in holds(conn)}
-    return [
-        Standing(hold=holding.get(row["app"]), **{name: row[name] for name in _STANDING})
-        for row in conn.all(_STANDINGS)
-    ]
-
-
-def listed(conn: Connection, *, limit: int) -> list[Listed]:
-    """Return what waits, is being sent, or could not be, the oldest first."""
-    return [as_record(Listed, row) for row in conn.all(_LISTED, limit=limit)]
-
-
-def retry(conn: Connection, message_id: int, *, at_ms: int) -> bool:
-    """Queue a message anew that could not be sent, as one that may have arrived; False for others.
-
-    What waits for its time is due at once.
-    """
-    rows = conn.all(_RETRY, id=message_id, at=at_ms)
-    _reckon_each(conn, rows)
-    return bool(rows)
-
-
-def take_back(conn: Connection, message_id: int, *, at_ms: int) -> bool:
-    """Take a message back that waits; False where none does."""
-    rows = conn.all(_TAKE_BACK, id=message_id, at=at_ms)
-    _reckon_each(conn, rows)
-    return bool(rows)
-
-
 def recover(conn: Connection) -> int:
-    """Queue again, at the start of the server, what a crash left half sent."""
+    """Queue again, at the start of the server, what a crash left half sent; and let all go."""
     conn.run(_RELEASE_ALL)  # what holds now is found out anew
     left = conn.all(_RECOVER)
-    _reckon_each(conn, left)
+    conn.run(_ALL_DUE)
+    conn.run(_LET_ALL_GO)
+    reckon_each(conn, left)
     return len(left)
 
 
@@ -472,7 +387,8 @@ def _reckon(conn: Connection, of: Conversation) -> None:
     conn.run(_RECKON, app=of.app, chat=of.chat, user_id=of.user)
 
 
-def _reckon_each(conn: Connection, rows: list[Row]) -> None:
+def reckon_each(conn: Connection, rows: list[Row]) -> None:
+    """Note when each conversation of these rows is to be looked at next."""
     for key in {tuple(_key(row).items()) for row in rows}:
         conn.run(_RECKON, **dict(key))
 

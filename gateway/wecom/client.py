@@ -348,7 +348,7 @@ def judge_status(status: int, *, sending: bool) -> SendOutcome:
 
 def not_sendable(code: str) -> SendOutcome:
     """Return the outcome of a message that can never be sent, found out before any try."""
-    return SendOutcome("permanent", None, code, 0.0, code)
+    return SendOutcome("permanent", None, code, 0.0, code, tried=False)
 
 
 def too_soon(wait_s: float) -> SendOutcome:

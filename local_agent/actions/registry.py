@@ -63,7 +63,6 @@ def make_operations(parts: Parts) -> Mapping[str, Operation]:
 
 def _run_command(parts: Parts) -> Operation:
     from local_agent.actions.run_command.action import RunCommand
-    from local_agent.actions.run_command.command_line import read_argv
     from local_agent.safety.authority import open_seal
 
     return RunCommand(
@@ -71,7 +70,6 @@ def _run_command(parts: Parts) -> Operation:
         open_seal=partial(open_seal, known=ACTIONS),
         executor=parts.executors.executor,
         copies=parts.copies,
-        read_line=read_argv,
         default_test_command=parts.settings.default_test_command,
     )
 

@@ -168,6 +168,9 @@ _OWN: Final = {
         Told(en="tasks wait at the gateway until it runs", zh="任务留在网关，直到它运行"),
         Told(en="codexbridge agent", zh="codexbridge agent"),
     ),
+    "approvals.unseen": Diagnosis(
+        Told(en="not seen while the agent is stopped", zh="代理没有运行，无法查看")
+    ),
     "approvals.none": Diagnosis(Told(en="none", zh="无")),
     "approvals.waiting": Diagnosis(
         Told(

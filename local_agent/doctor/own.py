@@ -260,7 +260,9 @@ async def agent(here: Installation) -> Finding:
 async def approvals(here: Installation) -> Finding:
     """Tell what waits for the person."""
     status = await here.status()
-    if status is None or not status.approvals:
+    if status is None:
+        return Finding("approvals.unseen")
+    if not status.approvals:
         return Finding("approvals.none")
     names = _listed(one.short_id for one in status.approvals)
     return Finding("approvals.waiting", facts={"count": len(status.approvals), "tasks": names})

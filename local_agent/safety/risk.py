@@ -34,8 +34,8 @@ class Circumstances:
     """What is known around an action and does not stand in its payload.
 
     Attributes:
-        allowed: The argv lists the person configured for this workspace: its test command.
-            They are compared whole (R5), never by prefix.
+        allowed: The argv lists the person configured for this workspace: its test command; of a
+            shell line the shell and the script.  They are compared whole (R5), never by prefix.
         diff: What the sealed diff says; a change without it is refused.
         moved: How many of its blocks stand elsewhere in the files than their author said.
         policy: The person's own, for this workspace.

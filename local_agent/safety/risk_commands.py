@@ -118,7 +118,7 @@ COMMANDS: Final[Table[CommandFacts]] = (
     Row("high", "shell", lambda f: f.is_shell),
     Row("high", "not-sandboxed", lambda f: f.sandbox == "none"),
     Row("high", "network", lambda f: f.network),
-    Row("high", "not-the-test-command", lambda f: not f.is_shell and f.words not in f.allowed),
+    Row("high", "not-the-test-command", lambda f: f.words not in f.allowed),
     Row("high", "other-folder", lambda f: posixpath.normpath(f.cwd) != "."),
     Row("high", "destructive", lambda f: f.mentions(_DESTRUCTIVE) or f.mentions_pair(_DESTROYS)),
     Row("high", "privilege", lambda f: f.mentions(_PRIVILEGE)),

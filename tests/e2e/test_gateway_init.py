@@ -148,6 +148,9 @@ def test_a_script_is_told_what_is_missing_and_gets_the_line(trial: Trial) -> Non
     code, out, err = trial.unasked(*given)
     assert (code, err) == (0, "")
     assert re.fullmatch(rf"{trial.base}#CB1-[A-Z2-7]{{26}}\n", out)
+    trial.port += 1
+    code, out, err = trial.unasked(*given)
+    assert out.startswith(f"{trial.base}#"), "a trial's address goes with its port"
     before = trial.files()
     code, out, err = trial.unasked(*given, "--json")
     assert json.loads(out)["line"].startswith(f"{trial.base}#CB1-")

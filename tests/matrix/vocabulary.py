@@ -35,7 +35,8 @@ _TOLD: Final = {
         "pairing.used-again",
         "pairing.wrong-proof",
         "store.was-full",
-    )
+    ),
+    "gateway/store/outbox_admin.py:_changed": ("outbox.dropped", "outbox.retried"),
 }
 _LOGS: Final = frozenset({"audit", "_audit"})
 _OF_HALF: Final = {"gateway": "gateway", "local_agent": "agent"}
@@ -46,6 +47,7 @@ _TAMPERED = "only a journal that was changed from outside brings it about, witho
 _PASSKEY = "one transaction without any effect; no scenario has an authenticator"
 _SETTING_UP = "tests/e2e/test_gateway_init.py kills at every write of a gateway that is set up"
 _OF_APP = "WeCom says it of an app; one transaction, without any effect"
+_OF_ADMIN = "a command of an admin; one transaction, without any effect"
 NO_MOMENT: Final[dict[tuple[str, str], str]] = {
     ("agent", "audit+approval.tampered"): _TAMPERED,
     ("agent", "audit+inbox.repeated-id"): _HOSTILE,
@@ -58,6 +60,8 @@ NO_MOMENT: Final[dict[tuple[str, str], str]] = {
     },
     ("gateway", "audit+member.greeted"): _SETTING_UP,
     **{("gateway", f"audit+{event}"): _OF_APP for event in LIFECYCLE.values()},
+    ("gateway", "audit+outbox.dropped"): _OF_ADMIN,
+    ("gateway", "audit+outbox.retried"): _OF_ADMIN,
     ("gateway", "audit+audit.forked"): _HOSTILE,
     ("gateway", "audit+audit.signed-anew"): _HOSTILE,
     ("gateway", "audit+agent.too-fast"): _HOSTILE,

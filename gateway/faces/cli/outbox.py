@@ -13,7 +13,7 @@ from gateway.faces.cli import sentences as texts
 if TYPE_CHECKING:
     import argparse
 
-    from gateway.store.outbox import Listed
+    from gateway.store.outbox_admin import Listed
 
 LISTED: Final = 100
 
@@ -35,11 +35,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         InputError: ``outbox.unknown`` (id): nothing of that number waits.
     """
     from common.errors import InputError
-    from gateway.store import outbox
+    from gateway.store import outbox_admin
 
     if args.change is None:
         return _list(args, console)
-    change = {"retry": outbox.retry, "drop": outbox.take_back}[args.change]
+    change = {"retry": outbox_admin.retry, "drop": outbox_admin.take_back}[args.change]
     with console.open_store() as store:
         done = store.write(change, args.id, at_ms=now_ms())
     if not done:
@@ -52,10 +52,10 @@ COMMANDS: Final[Mapping[str, Command]] = {"outbox": run}
 
 
 def _list(args: argparse.Namespace, console: Console) -> int:
-    from gateway.store import outbox
+    from gateway.store import outbox_admin
 
     with console.open_store() as store:
-        found = store.read(outbox.listed, limit=LISTED + 1)
+        found = store.read(outbox_admin.listed, limit=LISTED + 1)
     if args.json:
         return console.print_json([asdict(message) for message in found])
     if not found:

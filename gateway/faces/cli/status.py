@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
 
     from gateway.base.settings import App
-    from gateway.store.outbox import Standing
+    from gateway.store.outbox_admin import Standing
 
 MARKS: Final = {True: "✓", False: "✗"}
 
@@ -25,10 +25,10 @@ def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], la
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Show how the gateway stands; returns 1 where it does not run or an app cannot send."""
-    from gateway.store import agents, outbox
+    from gateway.store import agents, outbox_admin
 
     with console.open_store() as store:
-        found = {one.app: one for one in store.read(outbox.standings)}
+        found = {one.app: one for one in store.read(outbox_admin.standings)}
         machines = [one for one in store.read(agents.everyone) if one.revoked_at is None]
     runs = _runs(console)
     apps = console.settings.wecom.every()

@@ -28,6 +28,7 @@ from local_agent.actions.operation import (
     refuse_to_narrow,
     render_drift,
 )
+from local_agent.actions.run_command.command_line import SHELL, read_command_line
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.actions.run_command.prepare import Copy
 from local_agent.actions.run_command.words import (
@@ -52,8 +53,6 @@ UNSANDBOXED_RUNS: Final = "unsandboxed-runs"
 SURVIVORS_LIVE: Final = "survivors-live"
 
 DISCLOSES: Final = ("outcome", "output-tail")
-
-ReadLine = Callable[[str], tuple[str, ...] | None]
 
 
 def is_for_chat(elapsed_s: float) -> bool:
@@ -94,7 +93,6 @@ class RunCommand:
         find_approval: Gives an approval by its own id.
         open_seal: Gives the seal of an approval from its stored bytes and their digest.
         copies: Makes what a check runs on.
-        read_line: Gives the arguments of a command line, or None where it needs a shell.
         default_test_command: The person's own, for workspaces that name none.
     """
 
@@ -105,14 +103,12 @@ class RunCommand:
         open_seal: Callable[[bytes, str], Seal],
         executor: Executor,
         copies: Copies,
-        read_line: ReadLine,
         default_test_command: str | None = None,
     ) -> None:
         self._find_approval = find_approval
         self._open_seal = open_seal
         self._executor = executor
         self._copies = copies
-        self._read_line = read_line
         self._default = default_test_command
         self._for_good = ExitStack()
 
@@ -204,8 +200,10 @@ class RunCommand:
 
     def _allowed(self, workspace: Workspace) -> tuple[tuple[str, ...], ...]:
         configured = workspace.test_command or self._default
-        argv = self._read_line(configured) if configured else None
-        return (argv,) if argv else ()
+        if not configured:
+            return ()
+        line = read_command_line(configured)
+        return (line.argv or (SHELL, line.script or ""),)
 
 
 def _ended(outcome: Outcome, command: str, level: str) -> Ended:

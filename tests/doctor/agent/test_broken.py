@@ -501,7 +501,8 @@ def test_the_cause_is_told_and_nothing_else(name: str, good: Good, tmp_path: Pat
 def test_a_look_leaves_nothing_behind(good: Good, tmp_path: Path) -> None:
     house = House(copy_of(good.place.root, tmp_path / "home"), extra={"DISPLAY": good.screen})
     before = content(house.root)
-    house.found()
+    (approvals,) = (one for one in house.found()["checks"] if one["check"] == "approvals")
+    assert approvals["code"] == "approvals.unseen"
     assert content(house.root) == before
 
 

@@ -22,6 +22,7 @@ from common.doctor import Examined, Finding, Tone, examine
 from common.errors import ConfigError, InputError
 from common.protocol.pairing import pairing_line
 from common.sentences import Lang, say
+from gateway.base.messages import FIRST_APP
 from gateway.base.settings import is_loopback, public_url
 from gateway.doctor import all_checks
 from gateway.doctor.local import EXAMPLE_CORP, EXAMPLE_HOSTS
@@ -158,12 +159,15 @@ class Setup:
     def introduce(self) -> None:
         """Say what this does, and take the options that nobody is asked for."""
         self.screen.tell(texts.BEGIN, file=self.draft.file, secrets=self.draft.secrets)
+        trial = _trial(self.draft.load().listen.port)
         for name, given in (
             (("wecom", "api_base"), self.args.api_base),
             (("listen", "port"), self.args.port),
         ):
             if given is not None:
                 self.draft.put(name, given)
+        if self.draft.value(PUBLIC_URL.name) == trial:  # it was made of the port
+            self.draft.put(PUBLIC_URL.name, _trial(self.draft.load().listen.port))
 
     def reach_wecom(self) -> None:
         """Look for WeCom's API before anything is said of its answers."""
@@ -182,7 +186,7 @@ class Setup:
         self.screen.title(texts.STEP_ADDRESS)
         listen = self.draft.load().listen
         is_trial = is_loopback(urlsplit(self.draft.load().wecom.api_base).hostname or "")
-        self.answer(PUBLIC_URL, f"http://127.0.0.1:{listen.port}" if is_trial else "")
+        self.answer(PUBLIC_URL, _trial(listen.port) if is_trial else "")
         public = urlsplit(self.draft.load().public_url).hostname or ""
         if is_loopback(listen.host) and not is_loopback(public):
             self.answer(PROXY, "127.0.0.1")
@@ -196,7 +200,8 @@ class Setup:
         """Put the first member on the allow-list, who is told of alarms as well."""
         self.screen.title(texts.STEP_MEMBER)
         with self.console.open_store() as store:
-            listed = {member.user_id for member in store.read(members.everyone)}
+            everyone = store.read(members.everyone)
+            listed = {member.user_id for member in everyone if member.app == FIRST_APP}
             admins = self.draft.load().admins
             if (given := self.args.member) is None:
                 self.answer(MEMBER)
@@ -380,6 +385,11 @@ class Setup:
         told = self.screen.doctor.to_json([Examined(check, found)])["checks"][0]
         said = told[self.screen.lang]
         return InputError("init.refused", said=said["said"], mend=said["mend"])
+
+
+def _trial(port: int) -> str:
+    """Return the address where WeCom and machines are on this machine too."""
+    return f"http://127.0.0.1:{port}"
 
 
 def _is_example(value: Any) -> bool:

@@ -13,7 +13,7 @@ from common.errors import InputError
 from common.model.state import TaskState
 from common.signing import SigningKey
 from gateway.base.messages import Conversation, Person, SendOutcome
-from gateway.store import agents, inbound, members, outbox, pairings, tasks
+from gateway.store import agents, inbound, members, outbox, outbox_admin, pairings, tasks
 from gateway.store.outbox import PROBE_MS
 from gateway.store.sqlite import SqliteConnection
 from gateway.store.tasks import Task
@@ -21,6 +21,7 @@ from tests.gateway_desk import transaction
 
 AT = 1_767_240_000_000
 OURS, THEIRS = Person("main", "zhang"), Person("shop", "zhang")
+REFUSED = SendOutcome("config", 40001, "invalid", 600.0, "wecom.bad-secret")
 SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
 
 
@@ -135,21 +136,39 @@ def test_an_app_that_is_held_sends_one_to_see_and_holds_nobody_else(
     assert PROBE_MS > 10_000, "a try may take ten seconds"
 
 
+@pytest.mark.parametrize("mended", ["released", "restarted"])
+def test_what_was_tried_while_an_app_was_held_is_due_once_it_is_not(
+    conn: SqliteConnection, mended: str
+) -> None:
+    for number in range(2):
+        _say(conn, f"ours {number}", _place(OURS))
+        _say(conn, f"theirs {number}", _place(THEIRS))
+    for message in outbox.claim(conn, now_ms=AT, limit=8).messages:
+        outbox.put_back(conn, message.id, REFUSED, due_at=AT + 600_000, counted=False)
+    assert _due(conn, AT + 5000, main=AT + 600_000, shop=AT + 600_000) == []
+    if mended == "released":
+        outbox.release(conn, "main", now_ms=AT + 7000)
+        assert _due(conn, AT + 7000, shop=AT + 600_000) == ["ours 0"]
+    else:
+        outbox.recover(conn)
+        assert _due(conn, AT + 7000) == ["ours 0", "theirs 0"]
+
+
 def test_what_could_not_be_sent_can_be_sent_again_or_taken_back(conn: SqliteConnection) -> None:
     gone = SendOutcome("permanent", 81013, "all invalid", 0.0, "wecom.refused")
     for text in ("one", "two"):
         _say(conn, text, _place(OURS))
     (first,) = outbox.claim(conn, now_ms=AT, limit=8).messages
-    assert not outbox.retry(conn, first.id, at_ms=AT), "it is being sent"
+    assert not outbox_admin.retry(conn, first.id, at_ms=AT), "it is being sent"
     outbox.end(conn, first.id, "failed", gone, at_ms=AT)
-    listed = outbox.listed(conn, limit=9)
+    listed = outbox_admin.listed(conn, limit=9)
     assert [(one.state, one.errcode, one.errmsg) for one in listed] == [
         ("failed", 81013, "all invalid"),
         ("queued", None, None),
     ]
-    assert outbox.retry(conn, first.id, at_ms=AT + 1)
-    assert outbox.take_back(conn, listed[1].id, at_ms=AT + 1)
-    assert not outbox.take_back(conn, listed[1].id, at_ms=AT + 1)
+    assert outbox_admin.retry(conn, first.id, at_ms=AT + 1)
+    assert outbox_admin.take_back(conn, listed[1].id, at_ms=AT + 1)
+    assert not outbox_admin.take_back(conn, listed[1].id, at_ms=AT + 1)
     assert _due(conn, AT + 1) == ["one"]
 
 

@@ -29,6 +29,16 @@ def test_a_command_is_compared_whole_and_never_by_prefix(argv: list[str]) -> Non
     assert risk_of(argv=argv).reasons == ("not-the-test-command",)
 
 
+@pytest.mark.requirement("R5")
+def test_a_shell_line_is_compared_with_its_shell_and_whole() -> None:
+    allowed = Circumstances(allowed=[("/bin/sh", "make && ./check")])
+    ours, other = (
+        classify_operation("run_command", a_payload(script=line), allowed, known=ACTIONS).reasons
+        for line in ("make && ./check", "make && ./check all")
+    )
+    assert (ours, other) == (("shell",), ("shell", "not-the-test-command"))
+
+
 @pytest.mark.requirement("R29")
 @pytest.mark.parametrize(
     ("changes", "reason"),

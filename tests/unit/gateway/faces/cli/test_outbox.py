@@ -13,7 +13,7 @@ from common.errors import InputError
 from common.sentences import Lang
 from gateway import app
 from gateway.base.messages import Conversation, SendOutcome
-from gateway.store import inbound, outbox
+from gateway.store import audit, inbound, outbox
 from gateway.store.outbox import Hold
 from gateway.store.runner import AdminStore, open_admin
 from tests.e2e.place import free_ports
@@ -103,6 +103,8 @@ def test_the_outbox_is_listed_with_the_channels_words_and_changed(
         typed("outbox", "drop", "99")
     states = [one["state"] for one in json.loads(typed("outbox", "--json")[1])]
     assert states == ["queued"]
+    done = [event for event, _ in store.read(audit.newest_events, count=2)]
+    assert done == ["outbox.dropped", "outbox.retried"]
 
 
 def test_status_says_of_each_app_what_keeps_it_from_sending(
