@@ -6,10 +6,10 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from bench.load import TEXTS
@@ -119,11 +119,20 @@ class StoreAlone:
             calls, self._calls = self._calls[:group], self._calls[group:]
             jobs = [Job(call, self._loop.create_future()) for call in calls]
             commit_group(self._driver, jobs)
-            assert all(job.error is None and job.value.agent_id for job in jobs)
+            assert all(job.error is None and job.value.answer.agent_id for job in jobs)
             done += len(jobs)
         found = done / (time.perf_counter() - begun)
         self._checkpoints.execute("PRAGMA wal_checkpoint")  # not timed: the gateway has a thread
         return found
+
+
+class _Silent:
+    """Sends nothing."""
+
+    held: Mapping[str, object] = MappingProxyType({})
+
+    def wake(self) -> None:
+        """Nothing is sent."""
 
 
 async def _collect(messages: Sequence[tuple[str, int]]) -> list[Callable[[Connection], Any]]:
@@ -134,7 +143,7 @@ async def _collect(messages: Sequence[tuple[str, int]]) -> list[Callable[[Connec
         seal=sealer(lambda _: key),
         clock=SystemClock(),
         wake_agent=lambda _agent_id, _newest: None,
-        wake_outbox=lambda: None,
+        sender=_Silent(),
     )
     waiting = [
         asyncio.ensure_future(intake(_message(user, number), secrets.token_bytes(32)))

@@ -11,7 +11,7 @@ import atexit
 import hashlib
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta, timezone
@@ -143,6 +143,7 @@ class Desk:
     agent_key: SigningKey = field(default_factory=SigningKey.generate)
     ring: Ring | None = None  # the one key unless given
     woken: list[str] = field(default_factory=list)
+    held: Mapping[str, object] = field(default_factory=dict)
     newest: Envelope | None = None
     rung: int = 0
     epoch: int = 0
@@ -160,7 +161,7 @@ class Desk:
             seal=seal,
             clock=self.clock,
             wake_agent=self._wake,
-            wake_outbox=self._ring,
+            sender=self,
         )
         self.countersigner = Countersigner(
             seal=seal, key=lambda: self.gateway_key, is_ours=self.ring.holds, log=logger()
@@ -170,7 +171,7 @@ class Desk:
             seal=seal,
             clock=self.clock,
             zone=ZONE,
-            wake_outbox=self._ring,
+            wake_outbox=self.wake,
             countersigner=self.countersigner,
             log=logger(),
         )
@@ -190,7 +191,7 @@ class Desk:
             clock=self.clock,
             zone=ZONE,
             wake_agent=self.woken.append,
-            wake_outbox=self._ring,
+            wake_outbox=self.wake,
             log=logger(),
         )
 
@@ -198,7 +199,8 @@ class Desk:
         self.woken.append(agent_id)
         self.newest = newest
 
-    def _ring(self) -> None:
+    def wake(self) -> None:
+        """Count the hints that something is to be said."""
         self.rung += 1
 
     async def write(self, fn: Any, *args: Any, **facts: Any) -> Any:

@@ -147,9 +147,7 @@ def build(
         reload_keys=ring.reload,
     )
     hub = Hub(mailbox, clock=clock, log=log, note=alarms)
-    intake = Intake(
-        store, rules, seal=seal, clock=clock, wake_agent=hub.wake, wake_outbox=outbox.wake
-    )
+    intake = Intake(store, rules, seal=seal, clock=clock, wake_agent=hub.wake, sender=outbox)
     upkeep = Upkeep(
         store,
         seal=seal,

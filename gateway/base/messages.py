@@ -98,8 +98,9 @@ class InboundMessage:
 
 
 # Takes a message with its replay key (a hash of what was received) and returns once both are
-# durable; raises StoreError or UnavailableError when they are not.
-Accept: TypeAlias = Callable[[InboundMessage, bytes], Awaitable[None]]
+# durable; raises StoreError or UnavailableError when they are not.  What it returns is said in the
+# same answer, where the channel can: then it is not sent otherwise.
+Accept: TypeAlias = Callable[[InboundMessage, bytes], Awaitable[str | None]]
 
 
 @dataclass(frozen=True, slots=True)

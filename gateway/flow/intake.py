@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
 from common import dsl
 from common.clock import Clock, Instant
@@ -25,6 +25,29 @@ ENTERED: Final = "enter_agent"  # a member opened the app (page 90240)
 _ONCE_IN: Final = {"access.stranger": 86_400, "access.too-fast": 60}
 
 
+class Sender(Protocol):
+    """What intake knows of the outbox."""
+
+    @property
+    def held(self) -> Mapping[str, object]:
+        """By its name, each app through which nothing can be sent now."""
+        ...
+
+    def wake(self) -> None:
+        """Hint that there is something to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of a message, and what of it is said in the channel's own answer."""
+
+    answer: Answer | None
+    said: str | None = None
+
+
+NOTHING: Final = Taken(None)
+
+
 class Intake:
     """Takes one message in.
 
@@ -34,7 +57,7 @@ class Intake:
         seal: Signs what goes to a machine.
         clock: Tells the moment.
         wake_agent: Hint that an agent's mailbox holds something new; the thing, if it is at hand.
-        wake_outbox: Hint that there is something to say.
+        sender: What sends answers, and knows through which apps it cannot.
     """
 
     def __init__(
@@ -45,17 +68,20 @@ class Intake:
         seal: Seal,
         clock: Clock,
         wake_agent: Callable[[str, Envelope | None], None],
-        wake_outbox: Callable[[], None],
+        sender: Sender,
     ) -> None:
         self._store = store
         self._seal = seal
         self._clock = clock
         self._policy = policy
         self._wake_agent = wake_agent
-        self._wake_outbox = wake_outbox
+        self._sender = sender
 
-    async def __call__(self, message: InboundMessage, replay_key: bytes) -> None:
+    async def __call__(self, message: InboundMessage, replay_key: bytes) -> str | None:
         """Take a message in; a message that was taken in before changes nothing.
+
+        Where nothing can be sent, the answer is returned, to be said in the channel's own: again
+        whenever the message comes again, for then nobody has read it.
 
         Args:
             message: Verified and decrypted.
@@ -64,21 +90,23 @@ class Intake:
         Raises:
             StoreError: nothing was changed; the channel shall deliver it again.
         """
-        answer = await self._store.write(self._take, message, replay_key, self._clock.now())
-        if answer is None:
-            return
-        if answer.agent_id is not None:
+        held = message.app in self._sender.held
+        taken = await self._store.write(self._take, message, replay_key, held, self._clock.now())
+        answer = taken.answer
+        if answer is not None and answer.agent_id is not None:
             self._wake_agent(answer.agent_id, answer.envelope)
-        self._wake_outbox()
+        if answer is not None and taken.said is None:
+            self._sender.wake()
+        return taken.said
 
     def _take(
-        self, conn: Connection, message: InboundMessage, replay_key: bytes, at: Instant
-    ) -> Answer | None:
+        self, conn: Connection, message: InboundMessage, replay_key: bytes, held: bool, at: Instant
+    ) -> Taken:
         """THE main flow in, one call per arrow."""
         if not _is_new(conn, message, replay_key, at):
-            return None
+            return Taken(None, outbox.find_said(conn, _passive_key(message)))
         if message.msg_type == EVENT:
-            return self._welcomed(conn, message, at)
+            return self._welcomed(conn, message, at, held=held)
         policy = self._policy
         speaker = Speaker(language_of(message.text or "", policy.lang), policy.zone, at.wall_ms)
         key = f"answer:{at.wall_ms}:{message.dedupe_key}"  # by time: to the end of its index
@@ -97,21 +125,24 @@ class Intake:
             # Raised before anything was written but that a choice is forgotten, so the transaction
             # goes on with the answer alone.
             answer = Answer(speaker.refusal(error, prefix=policy.prefix))
-            key = _once_in_a_while(error, message, at) or key
-        _queue(conn, key, answer, message, at)
-        return answer
+            rarely = _once_in_a_while(error, message, at)
+            if rarely is not None:
+                key, held = rarely, False
+        return Taken(answer, _queue(conn, key, answer, message, at, held=held))
 
-    def _welcomed(self, conn: Connection, message: InboundMessage, at: Instant) -> Answer | None:
+    def _welcomed(
+        self, conn: Connection, message: InboundMessage, at: Instant, *, held: bool
+    ) -> Taken:
         """Show a member who opens the app for the first time what can be asked for."""
         if message.event != ENTERED:
-            return None
+            return NOTHING
         member = members.welcome(conn, message.conversation.person, at_ms=at.wall_ms)
         if member is None:
-            return None
+            return NOTHING
         lang = member.lang or self._policy.lang
         answer = Answer(dsl.help_text(lang, prefix=self._policy.prefix))
-        _queue(conn, f"welcome:{at.wall_ms}:{message.dedupe_key}", answer, message, at)
-        return answer
+        key = f"welcome:{at.wall_ms}:{message.dedupe_key}"
+        return Taken(answer, _queue(conn, key, answer, message, at, held=held))
 
 
 def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: Instant) -> bool:
@@ -135,19 +166,32 @@ def _text_of(message: InboundMessage) -> str:
 
 
 def _queue(
-    conn: Connection, key: str, answer: Answer, message: InboundMessage, at: Instant
-) -> None:
-    receipt = answer.receipt_of is not None
+    conn: Connection,
+    key: str,
+    answer: Answer,
+    message: InboundMessage,
+    at: Instant,
+    *,
+    held: bool,
+) -> str | None:
+    """Have an answer sent; or return it, to be said at once."""
+    receipt = answer.receipt_of is not None and not held
     outbox.put(
         conn,
-        key,
+        _passive_key(message) if held else key,
         answer.text,
         to=message.conversation,
         at_ms=at.wall_ms,
         task_id=answer.receipt_of,
         kind="progress" if receipt else "reply",
         due_at=at.wall_ms + outbox.RECEIPT_MS if receipt else None,
+        said=held,
     )
+    return answer.text if held else None
+
+
+def _passive_key(message: InboundMessage) -> str:
+    return f"passive:{message.dedupe_key}"
 
 
 def _once_in_a_while(error: CodexBridgeError, message: InboundMessage, at: Instant) -> str | None:

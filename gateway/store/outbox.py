@@ -20,16 +20,20 @@ Kind = Literal["reply", "progress"]
 PROGRESS_MS: Final = 15_000  # between two progress lines of one task
 # A task that was taken is usually waiting for approval or answered by then, and that says more.
 RECEIPT_MS: Final = 2_000
+PASSIVE: Final = "channel.passive"  # said in the answer to the very request that brought it
 PROBE_MS: Final = 30_000  # within which it is known whether a held app sends again
 
 _NO_ID: Final = 2**62  # above every one that is given
 
 _PUT = """
     INSERT INTO outbox
-    (key, channel, app, user_id, chat, kind, task_id, text, state, created_at, due_at)
+    (key, channel, app, user_id, chat, kind, task_id, text, state, code, created_at, due_at,
+    ended_at)
     VALUES
-    (:key, :channel, :app, :user_id, :chat, :kind, :task_id, :text, 'queued', :at, :due_at)
+    (:key, :channel, :app, :user_id, :chat, :kind, :task_id, :text, :state, :code, :at, :due_at,
+    :ended_at)
     ON CONFLICT (key) DO NOTHING"""
+_SAID = "SELECT text FROM outbox WHERE key = :key AND code = :code"
 _MERGE = """
     UPDATE outbox SET text = :text,
     due_at = CASE WHEN due_at > :due_at THEN :due_at ELSE due_at END
@@ -188,8 +192,9 @@ def put(
     task_id: str | None = None,
     kind: Kind = "reply",
     due_at: int | None = None,
+    said: bool = False,
 ) -> bool:
-    """Queue a message; False when there was one of that key."""
+    """Queue a message, or note one that is ``said`` at once; False when there was its key."""
     added = conn.run(
         _PUT,
         key=key,
@@ -202,10 +207,19 @@ def put(
         text=text,
         at=at_ms,
         due_at=at_ms if due_at is None else due_at,
+        state="sent" if said else "queued",
+        code=PASSIVE if said else None,
+        ended_at=at_ms if said else None,
     )
-    if added:
+    if added and not said:
         _reckon(conn, to)
     return added == 1
+
+
+def find_said(conn: Connection, key: str) -> str | None:
+    """Return what was said at once under a key."""
+    row = conn.one(_SAID, key=key, code=PASSIVE)
+    return row["text"] if row else None
 
 
 def put_progress(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -37,14 +38,15 @@ from gateway.base.messages import (
     Accept,
     Channel,
     Conversation,
+    InboundMessage,
     Note,
     SendOutcome,
 )
 from gateway.base.settings import App, GatewaySettings
-from gateway.channels.wecom_app.messages import NAME, parse_message
+from gateway.channels.wecom_app.messages import NAME, parse_message, render_text
 from gateway.wecom.client import WeComClient, not_sendable
-from gateway.wecom.crypto import CallbackCrypto
-from gateway.wecom.xml import parse_fields
+from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
+from gateway.wecom.xml import parse_fields, render_encrypted
 
 __all__ = ["NAME", "callback_routes", "open_channel"]
 
@@ -222,7 +224,7 @@ class _AppCallback:
             query = _query_of(request)
             signed = _signed_of(query)
             echo = _echo_of(query)
-            plain = self._open(signed, echo)
+            plain, _ = self._open(signed, echo)
             _check_echo(plain)
         except _RefusedError as refused:
             return self._refuse(request, refused)
@@ -238,17 +240,17 @@ class _AppCallback:
             body = await _read(request)
             signed = _signed_of(_query_of(request))
             encrypted = _encrypted_of(body)
-            plain = self._open(signed, encrypted)
+            plain, crypto = self._open(signed, encrypted)
         except _RefusedError as refused:
             return self._refuse(request, refused)
         replay_key = hashlib.sha256(encrypted.encode()).digest()
-        return web.Response(status=await self._take(plain, replay_key))
+        return await self._take(plain, replay_key, crypto)
 
-    def _open(self, signed: _Signed, sealed: str) -> bytes:
+    def _open(self, signed: _Signed, sealed: str) -> tuple[bytes, CallbackCrypto]:
         wrong: list[str] = []
         for crypto in self._cryptos:
             try:
-                return self._opened(crypto, signed, sealed)
+                return self._opened(crypto, signed, sealed), crypto
             except AuthError as error:
                 wrong.append(error.code)
         # A signature that holds and a key that does not: what the console has is not what we have.
@@ -265,21 +267,31 @@ class _AppCallback:
             raise _RefusedError(403, "callback.outside-window", skew_s=skew_s)
         return crypto.decrypt(sealed)
 
-    async def _take(self, plain: bytes, replay_key: bytes) -> int:
+    async def _take(self, plain: bytes, replay_key: bytes, crypto: CallbackCrypto) -> web.Response:
         try:
             message = parse_message(plain, app=self._app)
             if (message.corp, message.bot) != self._ours:
                 self._log.warning("callback.not-ours", app=self._app, bot=message.bot)
-                return 200
-            await self._accept(message, replay_key)
+                return web.Response()
+            said = await self._accept(message, replay_key)
             if message.event in LIFECYCLE:
                 self._note(LIFECYCLE[message.event], app=self._app)
         except (StoreError, UnavailableError) as error:
             self._log.error("callback.not-stored", code=error.code)
-            return 503
+            return web.Response(status=503)
         except CodexBridgeError as error:
             self._log.warning("callback.dropped", code=error.code)
-        return 200
+            return web.Response()
+        return self._reply(said, message, crypto) if said else web.Response()
+
+    def _reply(self, text: str, to: InboundMessage, crypto: CallbackCrypto) -> web.Response:
+        """Return a passive reply (page 90241), closed with the keys of what it answers."""
+        now_s, nonce = self._clock.now().wall_s, secrets.token_hex(8)
+        plain = render_text(text, to=to, at_s=now_s).encode()
+        sealed = crypto.encrypt(plain, random=secrets.token_bytes(RANDOM_BYTES))
+        signature = crypto.sign(str(now_s), nonce, sealed)
+        body = render_encrypted(encrypted=sealed, signature=signature, timestamp=now_s, nonce=nonce)
+        return web.Response(text=body, content_type="application/xml")
 
     def _refuse(self, request: web.Request, refused: _RefusedError) -> web.Response:
         if not request.get(UNHEARD):  # or whoever goes on and on would fill the log

@@ -8,7 +8,7 @@ from typing import Final
 
 from common.errors import RemoteProtocolError
 from gateway.base.messages import EVENT, FIRST_APP, InboundMessage
-from gateway.wecom.xml import parse_fields
+from gateway.wecom.xml import cdata, parse_fields
 
 NAME: Final = "wecom_app"
 
@@ -47,6 +47,16 @@ def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
         event=_matching(fields, "Event", _WORD).lower() if is_event else None,
         corp=_matching(fields, "ToUserName", _NAME),
         app=app,
+    )
+
+
+def render_text(text: str, *, to: InboundMessage, at_s: int) -> str:
+    """Return a text as a passive reply (page 90241), not yet encrypted."""
+    return (
+        f"<xml><ToUserName>{cdata(to.user)}</ToUserName>"
+        f"<FromUserName>{cdata(to.corp)}</FromUserName>"
+        f"<CreateTime>{at_s}</CreateTime><MsgType>{cdata('text')}</MsgType>"
+        f"<Content>{cdata(text)}</Content></xml>"
     )
 
 

@@ -113,6 +113,22 @@ async def test_four_deliveries_of_one_message_at_once_make_one_task(desk: Desk) 
     assert len(await desk.mail()) == 1
 
 
+@pytest.mark.requirement("P7")
+async def test_what_nothing_can_be_sent_through_is_answered_at_once_and_again(desk: Desk) -> None:
+    desk.held = {"main": "wecom.untrusted-address"}
+    message = chat("@dev test", number=7)
+    said = await desk.intake(message, b"cipher-1" * 4)
+    assert said is not None
+    assert said.startswith("T-")
+    assert await desk.intake(message, b"cipher-2" * 4) == said, "nobody has read it yet"
+    assert await desk.said() == [said]
+    assert desk.rung == 0, "nothing is left to be sent"
+    assert len(await desk.tasks()) == 1
+    desk.held = {}
+    assert await desk.intake(chat("@dev status", number=8), b"cipher-3" * 4) is None
+    assert desk.rung == 1
+
+
 @pytest.mark.requirement("P3")
 async def test_a_message_whose_transaction_failed_is_taken_when_it_comes_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch

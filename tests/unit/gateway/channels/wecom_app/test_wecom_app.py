@@ -27,6 +27,7 @@ from gateway.base.messages import InboundMessage
 from gateway.base.settings import App
 from gateway.channels import wecom_app
 from gateway.wecom.crypto import CallbackCrypto
+from gateway.wecom.xml import parse_fields
 
 NOW = 1_760_000_000
 TOKEN = "QDG6eK"
@@ -49,15 +50,17 @@ class Door:
         self.crypto = CallbackCrypto(token=TOKEN, encoding_aes_key=AES_KEY, receive_id=CORP)
         self.taken: list[tuple[InboundMessage, bytes]] = []
         self.failure: Exception | None = None
+        self.says: str | None = None
         self.noted: list[str] = []
         self.next: tuple[CallbackCrypto, ...] = ()
         self.logger = CapturingLogger()
         self.client: Client
 
-    async def intake(self, message: InboundMessage, replay_key: bytes) -> None:
+    async def intake(self, message: InboundMessage, replay_key: bytes) -> str | None:
         if self.failure is not None:
             raise self.failure
         self.taken.append((message, replay_key))
+        return self.says
 
     def logged(self) -> list[CapturedCall]:
         return self.logger.calls
@@ -131,6 +134,19 @@ def envelope(encrypted: str, *, agent: str = "218") -> str:
         f"<Encrypt><![CDATA[{encrypted}]]></Encrypt>"
         f"<AgentID><![CDATA[{agent}]]></AgentID></xml>"
     )
+
+
+@pytest.mark.requirement("P7")
+async def test_what_is_said_at_once_is_closed_with_the_keys_of_the_request(door: Door) -> None:
+    door.says = "T-7K3F ✓ <b>]]> 通过"
+    encrypted = door.sealed(text_message())
+    status, body = await door.post(envelope(encrypted), door.signed(encrypted))
+    outer = parse_fields(body)
+    sealed = outer["Encrypt"]
+    door.crypto.verify(outer["MsgSignature"], outer["TimeStamp"], outer["Nonce"], sealed)
+    inner = parse_fields(door.crypto.decrypt(sealed))
+    assert (status, inner["Content"], inner["MsgType"]) == (200, door.says, "text")
+    assert (inner["ToUserName"], inner["FromUserName"]) == ("zhangsan", CORP)
 
 
 async def test_a_message_reaches_the_intake_with_its_replay_key(door: Door) -> None:
