@@ -7,9 +7,10 @@ decides, and nothing else of what decides by channels.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeAlias
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -62,6 +63,70 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """What is shown of a task where the channel has cards; the text beside it says the same.
+
+    Attributes:
+        card_id: Names it to the channel, once for all: ``[0-9A-Za-z_@-]``, at most 128.
+        title: Which task, and where it stands.
+        line: What it is about.
+        facts: Label and value, at most six.
+        buttons: Key and label.  None approves anything (P1).
+        over: It takes the place of the one of that id which is there already.
+    """
+
+    card_id: str
+    title: str
+    line: str
+    facts: tuple[tuple[str, str], ...]
+    buttons: tuple[tuple[str, str], ...]
+    over: bool = False
+
+    def to_json(self) -> str:
+        """Return it as it is kept."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, stored: str) -> Self:
+        """Return what `to_json` has written."""
+        kept = json.loads(stored)
+        pairs = {name: tuple(map(tuple, kept[name])) for name in ("facts", "buttons")}
+        return cls(**kept | pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What is to be said once.
+
+    Attributes:
+        text: Within the size of one message; for whoever is shown no card.
+        card: What to show instead.
+        handle: With what the channel changes the card that is there into this one.
+        repeated: The same may have been sent before: a copy shall be dropped.
+        yields: It leaves a part of the conversation's pace to what matters more.
+    """
+
+    text: str
+    card: Card | None = None
+    handle: str | None = None
+    repeated: bool = False
+    yields: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """A button of a card was pressed.
+
+    Attributes:
+        handle: With what the card can be changed from now on; None where the channel gave nothing.
+    """
+
+    card_id: str
+    key: str
+    handle: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class InboundMessage:
     """One message or event.
 
@@ -77,6 +142,7 @@ class InboundMessage:
         corp: Id of the corp it came from.
         app: Name of the app or bot in the settings that it was sent to.
         chat: Id of the group that it was written in; empty where the sender is alone with the app.
+        click: The button that was pressed, if that is what it tells.
     """
 
     channel: str
@@ -90,6 +156,7 @@ class InboundMessage:
     corp: str = ""
     app: str = FIRST_APP
     chat: str = ""
+    click: Click | None = None
 
     @property
     def conversation(self) -> Conversation:
@@ -118,6 +185,7 @@ class SendOutcome:
         for_all: No other message could be sent either: there is no token, nobody to give it to, or
             the line is broken.
         tried: False when the channel's own pace let nothing out.
+        handle: With what the card that was sent can be changed.
     """
 
     kind: Literal["sent", "retry", "permanent", "config"]
@@ -128,6 +196,7 @@ class SendOutcome:
     maybe_sent: bool = False
     for_all: bool = False
     tried: bool = True
+    handle: str | None = None
 
 
 class Note(Protocol):
@@ -139,19 +208,10 @@ class Note(Protocol):
 
 
 class Deliver(Protocol):
-    """Sends one text into one conversation."""
+    """Says one thing in one conversation."""
 
-    async def __call__(
-        self, to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
-    ) -> SendOutcome:
-        """Try once; never raises for what the other side does.
-
-        Args:
-            to: Where.
-            text: Within the size of one message.
-            repeated: The same text may have been sent before: a copy shall be dropped.
-            yields: It leaves a part of the conversation's pace to what matters more.
-        """
+    async def __call__(self, to: Conversation, what: Outgoing) -> SendOutcome:
+        """Try once; never raises for what the other side does."""
         ...
 
 

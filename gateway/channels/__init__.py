@@ -10,7 +10,7 @@ from aiohttp import web
 
 from common.clock import Clock
 from common.logs import Log
-from gateway.base.messages import Accept, Channel, Conversation, Note, SendOutcome
+from gateway.base.messages import Accept, Channel, Conversation, Note, Outgoing, SendOutcome
 from gateway.base.settings import GatewaySettings
 from gateway.channels import wecom_app
 
@@ -29,14 +29,12 @@ class Channels:
         channels = self._channels.values()
         return [route for channel in channels for route in channel.routes(accept, note)]
 
-    async def deliver(
-        self, to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
-    ) -> SendOutcome:
+    async def deliver(self, to: Conversation, what: Outgoing) -> SendOutcome:
         """Send into a conversation of whichever channel; see `Deliver`."""
         channel = self._channels.get(to.channel)
         if channel is None:  # kept by a version that had it
             return SendOutcome("permanent", None, to.channel, 0.0, "channel.unknown")
-        return await channel.deliver(to, text, repeated=repeated, yields=yields)
+        return await channel.deliver(to, what)
 
 
 def open_channels(

@@ -17,7 +17,7 @@ from common.clock import Clock
 from common.errors import StoreError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
-from gateway.base.messages import URL_CHECKED, Conversation, Deliver
+from gateway.base.messages import URL_CHECKED, Conversation, Deliver, Outgoing
 from gateway.store import Connection, Store, agents, audit, members, outbox
 from gateway.store.runner import SqliteRunner
 
@@ -316,7 +316,9 @@ class DiskWatch:
         if since.mono >= self._quiet_until:
             self._quiet_until = since.mono + QUIET_SECONDS
             text = say(DISK_FULL, self._admins.lang)
-            await asyncio.gather(*(self._deliver(to, text) for to in self._admins.conversations))
+            await asyncio.gather(
+                *(self._deliver(to, Outgoing(text)) for to in self._admins.conversations)
+            )
         # To write what there was to say is the only way to know that it can be written.
         while not await self._is_recorded(since.wall_ms):  # noqa: ASYNC110  a disk rings no bell
             await asyncio.sleep(LOOK_SECONDS)

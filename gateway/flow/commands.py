@@ -20,9 +20,10 @@ from gateway.base.identity import Seal
 from gateway.base.messages import FIRST_APP, InboundMessage
 from gateway.flow import access, replies, withdrawal
 from gateway.flow.access import IntakePolicy
+from gateway.flow.cards import CANCEL
 from gateway.flow.outbox import machine_of
 from gateway.flow.replies import Speaker, as_list, with_words
-from gateway.store import Connection, agents, audit, mailbox, members, tasks
+from gateway.store import Connection, agents, audit, cards, mailbox, members, tasks
 from gateway.store.agents import Agent
 from gateway.store.members import Requester
 from gateway.store.tasks import Task
@@ -202,6 +203,32 @@ def _cancel(request: MemberRequest, task: Task) -> Answer:
     return Answer(request.speaker.say(replies.CANCEL_SENT, **facts), task.agent_id)
 
 
+def press(request: MemberRequest) -> Answer:
+    """Do what a button of a card is for: look at its task, or stop it; nothing else.
+
+    Raises:
+        InputError: ``card.not-yours``.
+    """
+    conn, click = request.conn, request.message.click
+    task = tasks.find(conn, cards.task_of(conn, click.card_id) or "") if click else None
+    # Whose task it is, is kept here: what a card says of itself decides nothing.
+    if click is None or task is None or task.person != request.member.person:
+        raise InputError("card.not-yours")
+    if click.handle is not None:
+        cards.give(conn, click.card_id, click.handle, at_ms=request.at.wall_ms)
+    request = replace(request, speaker=replace(request.speaker, lang=task.lang))
+    if click.key != CANCEL:
+        return _status(request, task)
+    if task.reason is not None:
+        return Answer(request.speaker.over(task, task.reason))
+    return _cancel(request, task)
+
+
+def _status(request: MemberRequest, task: Task) -> Answer:
+    line, said = _line(request, task), task.message or ""
+    return Answer(line if task.state is TaskState.PROPOSING else with_words(line, said))
+
+
 def status(request: MemberRequest, command: Command) -> Answer:
     """Show the member's machines and unfinished tasks, or one task.
 
@@ -210,8 +237,7 @@ def status(request: MemberRequest, command: Command) -> Answer:
     """
     named = _named(request, command)
     if len(named) == 1:
-        line, said = _line(request, named[0]), named[0].message or ""
-        return Answer(line if named[0].state is TaskState.PROPOSING else with_words(line, said))
+        return _status(request, named[0])
     found = named or _open(request)
     lines = [*([] if named else _machine_lines(request)), *(_line(request, task) for task in found)]
     if not found:

@@ -105,7 +105,7 @@ class Intake:
         """THE main flow in, one call per arrow."""
         if not _is_new(conn, message, replay_key, at):
             return Taken(None, outbox.find_said(conn, _passive_key(message)))
-        if message.msg_type == EVENT:
+        if message.msg_type == EVENT and message.click is None:
             return self._welcomed(conn, message, at, held=held)
         policy = self._policy
         speaker = Speaker(language_of(message.text or "", policy.lang), policy.zone, at.wall_ms)
@@ -117,10 +117,9 @@ class Intake:
             # Before anything else is refused, so that it is in their language.
             speaker = replace(speaker, lang=member.lang or speaker.lang)
             access.check_pace(member, limits=policy.limits)
-            text = _text_of(message)
-            answer = commands.answer(
-                MemberRequest(conn, message, text, member, speaker, at, self._seal, policy)
-            )
+            text = _text_of(message) if message.click is None else ""
+            request = MemberRequest(conn, message, text, member, speaker, at, self._seal, policy)
+            answer = commands.press(request) if message.click else commands.answer(request)
         except (AuthError, InputError) as error:
             # Raised before anything was written but that a choice is forgotten, so the transaction
             # goes on with the answer alone.

@@ -9,13 +9,14 @@ the copy.  How fast one person may be written to is the channel's knowledge.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import Clock, Instant
 from common.errors import StoreError
 from common.text import CHAT_BYTES, clip_bytes
-from gateway.base.messages import COPIES_S, Deliver, SendOutcome
-from gateway.store import Connection, Store, agents, members, outbox
+from gateway.base.messages import COPIES_S, Card, Deliver, Outgoing, SendOutcome
+from gateway.store import Connection, Store, agents, cards, members, outbox
 from gateway.store.outbox import Claim, Hold, Message
 from gateway.store.tasks import Task
 
@@ -28,10 +29,13 @@ RECORD_SECONDS: Final = 2.0  # between two tries to note what came of a message
 LONGEST_WAIT_MS: Final = 300_000
 LONGEST_HOLD_MS: Final = 60_000  # so soon it is seen that the line is back
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
+NO_HANDLE: Final = SendOutcome("permanent", None, "", 0.0, "channel.card-kept", tried=False)
 MAY_BE_A_COPY: Final = "（可能重复 / perhaps a copy）"  # the text's own language is not known here
 
 
-def tell(conn: Connection, task: Task, key: str, text: str, *, at: Instant) -> None:
+def tell(
+    conn: Connection, task: Task, key: str, text: str, *, at: Instant, card: Card | None = None
+) -> None:
     """Queue what came of a task; whoever was removed from the members is told nothing more.
 
     Args:
@@ -40,9 +44,14 @@ def tell(conn: Connection, task: Task, key: str, text: str, *, at: Instant) -> N
         key: Idempotency key: the same occasion is told once.
         text: Within the size of one message.
         at: Now.
+        card: What is shown instead where the channel has cards.
     """
-    if members.look_up(conn, task.person) is not None:
-        outbox.put(conn, key, text, to=task.conversation, at_ms=at.wall_ms, task_id=task.task_id)
+    if members.look_up(conn, task.person) is None:
+        return
+    where: dict[str, Any] = {"to": task.conversation, "task_id": task.task_id}
+    outbox.put(conn, key, text, at_ms=at.wall_ms, card=card, **where)
+    if card is not None:
+        cards.put(conn, card.card_id, task_id=task.task_id)
 
 
 def tell_progress(
@@ -165,7 +174,11 @@ class Outbox:
         """Send one message and note what came of it; False when nothing else is queued."""
         text = self._text_of(message)
         repeated, yields = _may_be_copied(message), message.kind == "progress"
-        outcome = await self._send(message.to, text, repeated=repeated, yields=yields)
+        what = Outgoing(text, repeated=repeated, yields=yields)
+        if message.card is not None:
+            card = Card.from_json(message.card)
+            what = replace(what, card=card, handle=await self._handle_of(card))
+        outcome = NO_HANDLE if _is_lost(what) else await self._send(message.to, what)
         # Until it is noted, the message counts as being sent and holds up all that come after it
         # for the same person.  Not noted before the end, it is sent again, as a copy.
         while True:
@@ -174,6 +187,12 @@ class Outbox:
             except StoreError as error:
                 self._log.error("outbox-record-failed", id=message.id, code=error.code)
             await asyncio.sleep(self._record_seconds)
+
+    async def _handle_of(self, card: Card) -> str | None:
+        if not card.over:
+            return None
+        now_ms = self._clock.now().wall_ms
+        return await self._store.read(cards.handle, card.card_id, now_ms=now_ms)
 
     def _text_of(self, message: Message) -> str:
         """Return what is sent; where the channel drops no copy any more, one says what it is."""
@@ -186,8 +205,11 @@ class Outbox:
         now_ms = self._clock.now().wall_ms
         await self._hold_or_release(message.app, outcome, now_ms)
         if outcome.kind == "sent":
+            return await self._store.write_unsynced(_sent, message, outcome, at_ms=now_ms)
+        if outcome.kind == "permanent" and message.card and not message.text:
+            # A card that cannot be changed any more; what it would say is said in words as well.
             return await self._store.write_unsynced(
-                outbox.end, message.id, "sent", outcome, at_ms=now_ms
+                outbox.end, message.id, "dropped", outcome, at_ms=now_ms
             )
         if outcome.kind == "permanent" or now_ms - message.created_at >= GIVE_UP_MS:
             self._log.error("message-undeliverable", id=message.id, code=outcome.code)
@@ -232,6 +254,17 @@ class Outbox:
                 "outbox-released", app=app, seconds=(now_ms - before.since_at) // 1000
             )
             self._bell.set()
+
+
+def _sent(conn: Connection, message: Message, outcome: SendOutcome, *, at_ms: int) -> bool:
+    if message.card is not None:
+        # None after a change: a handle serves once.
+        cards.give(conn, Card.from_json(message.card).card_id, outcome.handle, at_ms=at_ms)
+    return outbox.end(conn, message.id, "sent", outcome, at_ms=at_ms)
+
+
+def _is_lost(what: Outgoing) -> bool:
+    return what.card is not None and what.card.over and what.handle is None
 
 
 def _may_be_copied(message: Message) -> bool:

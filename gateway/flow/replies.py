@@ -106,6 +106,11 @@ REFUSALS: Mapping[str, Sentence] = {
         en="“{given}” is not a task ID; they look like T-7K3F. “{prefix} status” lists yours.",
         zh="“{given}”不是任务编号，编号形如 T-7K3F。“{prefix} 状态”可列出你的任务。",
     ),
+    "card.not-yours": Sentence(
+        en="That card belongs to no task of yours, so nothing was done. “{prefix} status” lists "
+        "yours.",
+        zh="这张卡片不属于你的任何任务，没有执行任何操作。“{prefix} 状态”可列出你的任务。",
+    ),
     "task.none-open": Sentence(en="You have no open task.", zh="你没有未完成的任务。"),
 }
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")

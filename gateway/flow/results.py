@@ -26,7 +26,7 @@ from common.protocol.envelope import (
     announced_key,
 )
 from gateway.base.identity import Seal
-from gateway.flow import replies, withdrawal
+from gateway.flow import cards, replies, withdrawal
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.outbox import machine_of, tell, tell_progress
 from gateway.flow.replies import Speaker
@@ -224,8 +224,11 @@ class TaskReports:
         speaker, machine = self._speaker(task, at), machine_of(conn, task)
         if waiting:
             code, until_ms = waiting["seal_code"], waiting["expires_at"]
-            text = speaker.waiting(task, machine, event.message, code=code, until_ms=until_ms)
-            tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at)
+            said = (speaker, task, machine, event.message)
+            text = Speaker.waiting(*said, code=code, until_ms=until_ms)
+            cards.end(conn, task, machine, None, at=at)
+            card = cards.waiting(*said, code=code, until_ms=until_ms)
+            tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at, card=card)
         elif state is TaskState.EXECUTING:
             text = speaker.say(replies.RUNNING, id=task.short_id, machine=machine)
             key = f"running:{task.task_id}"
@@ -252,6 +255,7 @@ class TaskReports:
         )
         outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=True)
         speaker, machine = self._speaker(task, at), machine_of(conn, task)
+        cards.end(conn, task, machine, reason, at=at)
         if reason is Reason.CANCELLED and not members.serves(conn, task.person, agent_id):
             text = speaker.unbound(task, machine, result.summary)
         else:

@@ -23,7 +23,7 @@ from common.errors import AuthError, StoreError
 from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
 from gateway.base.identity import Seal
-from gateway.flow import rotation
+from gateway.flow import cards, rotation
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.outbox import machine_of, tell
 from gateway.flow.replies import Speaker
@@ -192,7 +192,9 @@ class Upkeep:
         presumed = Change(final_of(reason)[0], reason, presumed=True)
         tasks.change(conn, task.task_id, presumed, at_ms=at.wall_ms)
         audit.append(conn, "task.presumed", at.wall_ms, task=task.task_id, reason=reason.value)
-        text = told(Speaker(task.lang, self._zone, at.wall_ms), task, machine_of(conn, task))
+        machine = machine_of(conn, task)
+        cards.end(conn, task, machine, reason, at=at)
+        text = told(Speaker(task.lang, self._zone, at.wall_ms), task, machine)
         # A task that turns out to be alive may fall silent again.
         key = f"presumed:{task.task_id}:{task.updated_at}"
         tell(conn, task, key, text, at=at)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Final, Literal
 
-from gateway.base.messages import Conversation, Person, SendOutcome
+from gateway.base.messages import Card, Conversation, Person, SendOutcome
 from gateway.store import Connection, Row, as_record
 
 Kind = Literal["reply", "progress"]
@@ -27,11 +27,11 @@ _NO_ID: Final = 2**62  # above every one that is given
 
 _PUT = """
     INSERT INTO outbox
-    (key, channel, app, user_id, chat, kind, task_id, text, state, code, created_at, due_at,
+    (key, channel, app, user_id, chat, kind, task_id, text, card, state, code, created_at, due_at,
     ended_at)
     VALUES
-    (:key, :channel, :app, :user_id, :chat, :kind, :task_id, :text, :state, :code, :at, :due_at,
-    :ended_at)
+    (:key, :channel, :app, :user_id, :chat, :kind, :task_id, :text, :card, :state, :code, :at,
+    :due_at, :ended_at)
     ON CONFLICT (key) DO NOTHING"""
 _SAID = "SELECT text FROM outbox WHERE key = :key AND code = :code"
 _MERGE = """
@@ -45,6 +45,10 @@ _DROP_PROGRESS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
     WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued' AND key LIKE :keys
     RETURNING app, chat, user_id"""
+_DROP_CARDS = """
+    UPDATE outbox SET state = 'dropped', ended_at = :at
+    WHERE task_id = :task_id AND card IS NOT NULL AND state = 'queued' AND key LIKE 'waiting:%'
+    RETURNING app, chat, user_id, card"""
 # The replies of a conversation go in order; a progress line waits for its time, and holds nobody up
 # till then.  The same condition twice: only where it stands literally is the index of open rows
 # taken.
@@ -128,6 +132,7 @@ class Message:
         key: Idempotency key: the same occasion never makes two messages.
         attempts: Tries before this one.
         repeated: Whether an earlier try may have arrived.
+        card: What it shows where its channel has cards, as JSON.
         tried_at: When it was tried first, milliseconds since the epoch.
         created_at: Milliseconds since the epoch.
         due_at: Not to be sent before, milliseconds since the epoch.
@@ -142,6 +147,7 @@ class Message:
     kind: Kind
     task_id: str | None
     text: str
+    card: str | None
     attempts: int
     repeated: int
     tried_at: int | None
@@ -192,6 +198,7 @@ def put(
     task_id: str | None = None,
     kind: Kind = "reply",
     due_at: int | None = None,
+    card: Card | None = None,
     said: bool = False,
 ) -> bool:
     """Queue a message, or note one that is ``said`` at once; False when there was its key."""
@@ -205,6 +212,7 @@ def put(
         kind=kind,
         task_id=task_id,
         text=text,
+        card=card.to_json() if card else None,
         at=at_ms,
         due_at=at_ms if due_at is None else due_at,
         state="sent" if said else "queued",
@@ -276,6 +284,13 @@ def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> 
     reckon_each(conn, conn.all(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys=keys))
 
 
+def drop_cards(conn: Connection, task_id: str, *, at_ms: int) -> set[str]:
+    """Take back a card that waits to be sent, and would say what is no longer so; which it was."""
+    dropped = conn.all(_DROP_CARDS, task_id=task_id, at=at_ms)
+    reckon_each(conn, dropped)
+    return {Card.from_json(row["card"]).card_id for row in dropped}
+
+
 def drop(conn: Connection, person: Person, *, at_ms: int) -> None:
     """Take back all that waits for a person, in whichever conversation."""
     reckon_each(conn, conn.all(_DROP, app=person.app, user_id=person.user, at=at_ms))
@@ -314,7 +329,7 @@ def claim(
 def end(
     conn: Connection,
     message_id: int,
-    state: Literal["sent", "failed"],
+    state: Literal["sent", "failed", "dropped"],
     outcome: SendOutcome,
     *,
     at_ms: int,

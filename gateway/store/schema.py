@@ -225,6 +225,7 @@ outbox = Table(
     Column("errcode", Integer),
     Column("errmsg", Text),
     _when("tried_at", optional=True),
+    Column("card", Text),  # what it shows where its channel has cards, as JSON
     _partial(
         "ix_outbox_open",
         *("user_id", "app", "chat", "state", "kind", "id"),
@@ -244,6 +245,20 @@ conversations = Table(
     Column("user_id", Text, primary_key=True),
     _when("due_at", optional=True),
     _partial("ix_conversations_due_at", "due_at", where="due_at IS NOT NULL"),
+    sqlite_with_rowid=False,
+)
+
+# What was put up for a task, and what each card can still be changed with.
+cards = Table(
+    "cards",
+    metadata,
+    Column("card_id", Text, primary_key=True),
+    Column("task_id", Text, nullable=False),
+    Column("handle", Text),
+    _when("handle_at", optional=True),
+    # 1: it was overtaken, and is to be changed once.
+    Column("over", Integer, nullable=False, server_default=text("0")),
+    Index("ix_cards_task_id", "task_id"),
     sqlite_with_rowid=False,
 )
 

@@ -93,6 +93,7 @@ _ASK_CANCEL = """
 _OLD = "SELECT task_id FROM tasks WHERE reason IS NOT NULL AND updated_at < :before LIMIT :limit"
 _PURGE = (
     "DELETE FROM task_events WHERE task_id = :task_id",
+    "DELETE FROM cards WHERE task_id = :task_id",
     "DELETE FROM tasks WHERE task_id = :task_id",
 )
 

@@ -39,6 +39,7 @@ KEPT_PER_HOUR: Final = 200
 MINUTE_S: Final = 60.0
 HOUR_S: Final = 3600.0
 MAX_MEMBERS: Final = 10_000
+MAX_HANDLE_CHARS: Final = 512
 MAX_ERRMSG_BYTES: Final = 300
 BUSY_S: Final = 2.0
 LINE_S: Final = 5.0  # the line or the server failed
@@ -129,19 +130,54 @@ class WeComClient:
             repeated: The same text may have been sent before: WeCom shall drop a copy.
             yields: A part of the member's pace is left to what matters more.
         """
-        if not _USER.fullmatch(user):
-            return not_sendable("wecom.bad-user")
         if not 0 < len(text.encode("utf-8", "replace")) <= CHAT_BYTES:
             return not_sendable("wecom.text-size")
+        content = text.encode("utf-8", "replace").decode()
+        return await self._send(
+            user, "text", {"content": content}, repeated=repeated, yields=yields
+        )
+
+    async def send_card(
+        self, user: str, card: Mapping[str, object], *, repeated: bool = False
+    ) -> SendOutcome:
+        """Try once to send a template card to one member; the outcome holds its handle."""
+        return await self._send(user, "template_card", card, repeated=repeated)
+
+    async def update_card(self, user: str, handle: str, card: Mapping[str, object]) -> SendOutcome:
+        """Try once to put a card in the place of the one that a handle was given for."""
+        message = {"userids": [user], "response_code": handle, "template_card": card}
+        return await self._call_for(user, "message/update_template_card", message)
+
+    async def _send(
+        self,
+        user: str,
+        kind: str,
+        content: Mapping[str, object],
+        *,
+        repeated: bool,
+        yields: bool = False,
+    ) -> SendOutcome:
+        message: dict[str, object] = {"touser": user, "msgtype": kind, kind: content, "safe": 0}
+        if repeated:
+            message["enable_duplicate_check"] = 1
+            message["duplicate_check_interval"] = COPIES_S
+        return await self._call_for(user, "message/send", message, yields=yields)
+
+    async def _call_for(
+        self, user: str, name: str, message: Mapping[str, object], *, yields: bool = False
+    ) -> SendOutcome:
+        if not _USER.fullmatch(user):
+            return not_sendable("wecom.bad-user")
         wait_s = self._pace.take(user, self._clock.now().mono, yields=yields)
         if wait_s > 0:
             return too_soon(wait_s)
+        body = {"agentid": self._agent_id, **message}
         try:
             token = await self._valid_token(dead=None)
-            answer = await self._post(token, self._message(user, text, repeated=repeated))
+            answer = await self._post(token, name, body)
             if errcode_of(answer) in TOKEN_DEAD:
                 token = await self._valid_token(dead=token)
-                answer = await self._post(token, self._message(user, text, repeated=repeated))
+                answer = await self._post(token, name, body)
         except _FailedError as failed:
             return failed.outcome
         return judge_send(answer)
@@ -163,19 +199,6 @@ class WeComClient:
         except _FailedError as failed:
             return failed.outcome
         return None if errcode_of(answer) == 0 else judge_token(answer)
-
-    def _message(self, user: str, text: str, *, repeated: bool) -> dict[str, object]:
-        message: dict[str, object] = {
-            "touser": user,
-            "msgtype": "text",
-            "agentid": self._agent_id,
-            "text": {"content": text.encode("utf-8", "replace").decode()},
-            "safe": 0,
-        }
-        if repeated:
-            message["enable_duplicate_check"] = 1
-            message["duplicate_check_interval"] = COPIES_S
-        return message
 
     async def _valid_token(self, *, dead: _Token | None) -> _Token:
         # Whoever comes second finds the first one's token, or its failure, and asks no more.
@@ -209,9 +232,8 @@ class WeComClient:
             lifetime = UNSAID_LIFETIME_S
         return _Token(value, asked + max(lifetime - TOKEN_MARGIN_S, lifetime / 2))
 
-    async def _post(self, token: _Token, message: dict[str, object]) -> dict[str, Any]:
-        query = {"access_token": token.value}
-        return await self._call("POST", "message/send", query=query, message=message)
+    async def _post(self, token: _Token, name: str, message: dict[str, object]) -> dict[str, Any]:
+        return await self._call("POST", name, query={"access_token": token.value}, message=message)
 
     async def _call(
         self,
@@ -332,7 +354,9 @@ def judge_send(answer: Mapping[str, Any]) -> SendOutcome:
     for name in ("invaliduser", "unlicenseduser"):
         if answer.get(name):
             return SendOutcome("permanent", 0, name, 0.0, f"wecom.{name}")
-    return SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
+    handle = answer.get("response_code")
+    given = isinstance(handle, str) and 0 < len(handle) <= MAX_HANDLE_CHARS
+    return SendOutcome("sent", 0, "ok", 0.0, "wecom.sent", handle=handle if given else None)
 
 
 def judge_status(status: int, *, sending: bool) -> SendOutcome:

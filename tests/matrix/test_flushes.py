@@ -18,7 +18,7 @@ NEEDED = {
     ("agent", "events+ outbox+event peers~sent_seq tasks~WAITING_APPROVAL"): "the gateway is told",
     (
         "gateway",
-        "agents~recv_seq conversations~ outbox+reply:waiting:queued",
+        "agents~recv_seq cards+ conversations~ outbox+reply:waiting:queued",
     ): "the agent need not repeat",
     ("agent", "approvals~approved"): "the person is told that the decision counts",
     ("agent", "approvals~consumed"): "the command starts: never a second time",

@@ -15,7 +15,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import unquote
 
@@ -40,9 +40,11 @@ from gateway.base.messages import (
     Conversation,
     InboundMessage,
     Note,
+    Outgoing,
     SendOutcome,
 )
 from gateway.base.settings import App, GatewaySettings
+from gateway.channels.wecom_app.cards import template_card
 from gateway.channels.wecom_app.messages import NAME, parse_message, render_text
 from gateway.wecom.client import WeComClient, not_sendable
 from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
@@ -65,6 +67,8 @@ LIFECYCLE: Final = {
     "active_restored": "app.restored",
 }
 OWN_CHECK: Final = b"codexbridge-"  # how the echo of our own doctor begins; no console's does
+
+_CARD_TAKEN: Final = re.compile(r"task.?id", re.IGNORECASE)
 
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{40}", re.ASCII)
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
@@ -94,13 +98,11 @@ def open_channel(
     }
     cryptos = {name: cryptos_of(app) for name, app in apps.items()}
 
-    async def deliver(
-        to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
-    ) -> SendOutcome:
+    async def deliver(to: Conversation, what: Outgoing) -> SendOutcome:
         client = clients.get(to.app)
         if client is None:  # kept from a time when the settings had it
             return not_sendable("channel.unknown-app")
-        return await client.send_text(to.user, text, repeated=repeated, yields=yields)
+        return await _send(client, to.user, what)
 
     def routes(accept: Accept, note: Note) -> list[web.RouteDef]:
         return [
@@ -120,6 +122,27 @@ def open_channel(
         ]
 
     return Channel(NAME, deliver, routes)
+
+
+async def _send(client: WeComClient, user: str, what: Outgoing) -> SendOutcome:
+    """Send a card where there is one, and its text where WeCom does not take the card."""
+    if what.card is not None:
+        shown = template_card(what.card)
+        if what.card.over:
+            outcome = await client.update_card(user, what.handle or "", shown)
+            # It holds up nothing: the end that it shows is said in words as well.
+            return replace(outcome, kind="permanent") if _is_refused(outcome) else outcome
+        outcome = await client.send_card(user, shown, repeated=what.repeated)
+        if not _is_refused(outcome):
+            return outcome
+        if _CARD_TAKEN.search(outcome.errmsg):  # an earlier try arrived, and its answer did not
+            return replace(outcome, kind="sent", code="wecom.sent")
+    return await client.send_text(user, what.text, repeated=what.repeated, yields=what.yields)
+
+
+def _is_refused(outcome: SendOutcome) -> bool:
+    """Tell whether the card itself may be what is refused."""
+    return outcome.tried and outcome.kind in ("permanent", "config") and not outcome.for_all
 
 
 def cryptos_of(app: App) -> tuple[CallbackCrypto, ...]:

@@ -7,15 +7,19 @@ import re
 from typing import Final
 
 from common.errors import RemoteProtocolError
-from gateway.base.messages import EVENT, FIRST_APP, InboundMessage
+from gateway.base.messages import EVENT, FIRST_APP, Click, InboundMessage
 from gateway.wecom.xml import cdata, parse_fields
 
 NAME: Final = "wecom_app"
+PRESSED: Final = "template_card_event"
 
 _DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MSG_ID: Final = re.compile(r"[0-9]{1,20}", re.ASCII)  # 64 bits
 _WORD: Final = re.compile(r"[A-Za-z_]{1,64}", re.ASCII)
 _NAME: Final = re.compile(r"[!-~]{1,128}", re.ASCII)  # corp and member ids are visible ASCII
+_CARD_ID: Final = re.compile(r"[0-9A-Za-z_@-]{1,128}", re.ASCII)
+_KEY: Final = re.compile(r"[!-~]{1,1024}", re.ASCII)
+_HANDLE: Final = re.compile(r"[!-~]{1,512}", re.ASCII)
 # Two different events of one member in one second differ in at least one of these.
 _EVENT_KEYS: Final = ("Event", "EventKey", "ChangeType", "TaskId")
 
@@ -47,6 +51,19 @@ def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
         event=_matching(fields, "Event", _WORD).lower() if is_event else None,
         corp=_matching(fields, "ToUserName", _NAME),
         app=app,
+        click=_click(fields) if is_event else None,
+    )
+
+
+def _click(fields: dict[str, str]) -> Click | None:
+    """Return what was pressed (page 90240); None for every other event."""
+    if fields.get("Event", "").lower() != PRESSED:
+        return None
+    handle = fields.get("ResponseCode", "")
+    return Click(
+        card_id=_matching(fields, "TaskId", _CARD_ID),
+        key=_matching(fields, "EventKey", _KEY),
+        handle=handle if _HANDLE.fullmatch(handle) else None,
     )
 
 

@@ -15,7 +15,7 @@ from common import strict_json
 from common.clock import ManualClock
 from common.errors import StoreError
 from common.signing import SigningKey
-from gateway.base.messages import Conversation, SendOutcome
+from gateway.base.messages import Conversation, Outgoing, SendOutcome
 from gateway.flow import alarms as module
 from gateway.flow.alarms import MAX_KEPT, MAX_NOTICES, QUIET_SECONDS, Admins, Alarms, DiskWatch
 from gateway.store import Connection, agents, audit, members
@@ -197,11 +197,9 @@ async def test_a_full_disk_is_told_past_the_outbox_and_its_end_through_it(
     full = True
     write = scene.store.write
 
-    async def send(
-        to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
-    ) -> SendOutcome:
-        assert not repeated
-        sent.append((to.user, text))
+    async def send(to: Conversation, what: Outgoing) -> SendOutcome:
+        assert not what.repeated
+        sent.append((to.user, what.text))
         return SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
 
     async def write_if_there_is_room(*args: Any, **facts: Any) -> Any:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from common.errors import StoreError
-from gateway.base.messages import Conversation, SendOutcome
+from gateway.base.messages import Conversation, Outgoing, SendOutcome
 from gateway.flow.outbox import GIVE_UP_MS, Outbox
 from gateway.store import Connection, outbox
 from tests.gateway_desk import NOON_MS, USER, Desk, logger, open_desk
 from tests.people import alone
+from tests.scripted_channel import ScriptedChannel, sending
 
 SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
 BUSY = SendOutcome("retry", -1, "busy", 2.0, "wecom.busy")
@@ -25,34 +24,6 @@ PACE = SendOutcome("retry", None, "wecom.pace", 7.0, "wecom.pace", tried=False)
 GONE = SendOutcome("permanent", 81013, "all invalid", 0.0, "wecom.refused")
 AWAY = SendOutcome("retry", None, "no answer", 5.0, "wecom.unreachable", for_all=True)
 SECRET = SendOutcome("config", 40001, "bad secret", 600.0, "wecom.bad-secret")
-
-
-@dataclass
-class ScriptedChannel:
-    """Answers each try with the next outcome; then with success."""
-
-    outcomes: list[SendOutcome] = field(default_factory=list)
-    tries: list[tuple[str, str, bool]] = field(default_factory=list)
-    yielding: list[str] = field(default_factory=list)
-    gate: asyncio.Event | None = None
-    tried: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
-
-    async def __call__(
-        self, to: Conversation, text: str, *, repeated: bool = False, yields: bool = False
-    ) -> SendOutcome:
-        """Note the try and answer it."""
-        self.tries.append((to.user, text, repeated))
-        self.yielding += [text] * yields
-        outcome = self.outcomes.pop(0) if self.outcomes else SENT
-        self.tried.put_nowait(text)
-        if self.gate is not None:
-            await self.gate.wait()
-        return outcome
-
-    async def next(self) -> str:
-        """Wait for the next try."""
-        async with asyncio.timeout(30):
-            return await self.tried.get()
 
 
 @pytest.fixture
@@ -71,17 +42,6 @@ def _row(conn: Connection, key: str) -> tuple[str, str | None, int, int]:
     return row["state"], row["code"], row["attempts"], row["due_at"] - NOON_MS
 
 
-@asynccontextmanager
-async def _running(desk: Desk, channel: ScriptedChannel) -> AsyncIterator[Outbox]:
-    sender = Outbox(desk.store, channel, clock=desk.clock, log=logger(), record_seconds=0.01)
-    running = asyncio.create_task(sender.run())
-    try:
-        yield sender
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
-
-
 async def _until(desk: Desk, key: str, state: str) -> tuple[str, str | None, int, int]:
     async with asyncio.timeout(30):
         while (row := await desk.store.read(_row, key))[0] != state:
@@ -93,14 +53,14 @@ async def test_messages_are_sent_in_order_and_recorded(desk: Desk) -> None:
     for key in ("one", "two", "three"):
         await desk.write(_put, key)
     channel = ScriptedChannel()
-    async with _running(desk, channel):
+    async with sending(desk, channel):
         assert [await channel.next() for _ in range(3)] == ["one", "two", "three"]
         assert (await _until(desk, "three", "sent"))[1] == "wecom.sent"
 
 
 async def test_a_hint_sends_at_once_and_each_person_has_their_own_order(desk: Desk) -> None:
     channel = ScriptedChannel(gate=asyncio.Event())
-    async with _running(desk, channel) as sender:
+    async with sending(desk, channel) as sender:
         for key, user in (("z1", USER), ("z2", USER), ("l1", "li")):
             await desk.write(_put, key, user)
         sender.wake()
@@ -124,7 +84,7 @@ async def test_the_last_message_is_not_followed_by_a_look_for_more(desk: Desk) -
     channel = ScriptedChannel()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(desk.store, "write_unsynced", counted)
-        async with _running(desk, channel):
+        async with sending(desk, channel):
             assert [await channel.next() for _ in range(2)] == ["one", "two"]
             await _until(desk, "two", "sent")
     assert claims == 2
@@ -133,7 +93,7 @@ async def test_the_last_message_is_not_followed_by_a_look_for_more(desk: Desk) -
 async def test_a_busy_api_is_tried_again_later_and_later(desk: Desk) -> None:
     await desk.write(_put, "one")
     channel = ScriptedChannel([BUSY, BUSY, BUSY])
-    async with _running(desk, channel) as sender:
+    async with sending(desk, channel) as sender:
         for attempts, due in ((1, 2_000), (2, 4_000), (3, 8_000)):
             await channel.next()
             row = await _until(desk, "one", "queued")
@@ -148,7 +108,7 @@ async def test_a_busy_api_is_tried_again_later_and_later(desk: Desk) -> None:
 async def test_a_try_that_may_have_arrived_is_repeated_as_a_copy(desk: Desk) -> None:
     await desk.write(_put, "one")
     channel = ScriptedChannel([LOST])
-    async with _running(desk, channel) as sender:
+    async with sending(desk, channel) as sender:
         await channel.next()
         await _until(desk, "one", "queued")
         desk.clock.advance(5)
@@ -162,7 +122,7 @@ async def test_what_is_told_of_a_task_is_marked_from_the_first_try(desk: Desk) -
     told: Any = {"to": alone(USER), "at_ms": NOON_MS, "task_id": "t-1"}
     await desk.write(outbox.put, "final:t-1", "done", **told)
     channel = ScriptedChannel()
-    async with _running(desk, channel):
+    async with sending(desk, channel):
         await channel.next()
         await _until(desk, "final:t-1", "sent")
     assert channel.tries == [(USER, "done", True)], "WeCom must know a copy by its first"
@@ -171,7 +131,7 @@ async def test_what_is_told_of_a_task_is_marked_from_the_first_try(desk: Desk) -
 async def test_the_clients_pace_is_waited_for_and_is_no_try(desk: Desk) -> None:
     await desk.write(_put, "one")
     channel = ScriptedChannel([PACE])
-    async with _running(desk, channel):
+    async with sending(desk, channel):
         await channel.next()
         assert await _until(desk, "one", "queued") == ("queued", "wecom.pace", 0, 7_000)
 
@@ -180,7 +140,7 @@ async def test_what_can_never_be_delivered_ends_and_the_next_one_goes(desk: Desk
     await desk.write(_put, "one")
     await desk.write(_put, "two")
     channel = ScriptedChannel([GONE])
-    async with _running(desk, channel) as sender:
+    async with sending(desk, channel) as sender:
         assert [await channel.next(), await channel.next()] == ["one", "two"]
         assert (await _until(desk, "one", "failed"))[1] == "wecom.refused"
         assert sender.held == {}
@@ -190,7 +150,7 @@ async def test_a_wrong_secret_holds_everything_and_says_so_until_it_is_mended(de
     for key, user in (("one", USER), ("two", "li")):
         await desk.write(_put, key, user)
     channel = ScriptedChannel([SECRET, SECRET])
-    async with _running(desk, channel) as sender:
+    async with sending(desk, channel) as sender:
         await channel.next()
         await channel.next()
         await _until(desk, "one", "queued")
@@ -210,7 +170,7 @@ async def test_while_wecom_is_away_one_message_at_a_time_finds_out(desk: Desk) -
     for user in ("one", "two", "three"):
         await desk.write(_put, user, user)
     channel = ScriptedChannel([AWAY] * 5)
-    async with _running(desk, channel) as sender:
+    async with sending(desk, channel) as sender:
         first = {await channel.next() for _ in range(3)}
         assert first == {"one", "two", "three"}
         for user in first:
@@ -234,7 +194,7 @@ async def test_progress_leaves_room_to_what_matters_more(desk: Desk) -> None:
     await desk.write(_put, "an answer")
     await desk.write(outbox.put_progress, "p", "10 s", to=alone("li"), task_id="t-1", at_ms=NOON_MS)
     channel = ScriptedChannel()
-    async with _running(desk, channel):
+    async with sending(desk, channel):
         assert {await channel.next(), await channel.next()} == {"an answer", "10 s"}
     assert channel.yielding == ["10 s"]
 
@@ -247,9 +207,9 @@ async def test_one_app_that_is_refused_holds_no_other(desk: Desk) -> None:
     channel = ScriptedChannel()
     answers = {"main": SECRET, "shop": SENT}
 
-    async def answer(to: Conversation, text: str, **_: bool) -> SendOutcome:
-        channel.tries.append((to.user, text, False))
-        channel.tried.put_nowait(text)
+    async def answer(to: Conversation, what: Outgoing) -> SendOutcome:
+        channel.tries.append((to.user, what.text, False))
+        channel.tried.put_nowait(what.text)
         return answers[to.app]
 
     sender = Outbox(desk.store, answer, clock=desk.clock, log=logger(), record_seconds=0.01)
@@ -272,7 +232,7 @@ async def test_one_app_that_is_refused_holds_no_other(desk: Desk) -> None:
 async def test_a_copy_that_wecom_would_show_twice_says_what_it_is(desk: Desk) -> None:
     await desk.write(_put, "one")
     channel = ScriptedChannel([LOST, LOST])
-    async with _running(desk, channel) as sender:
+    async with sending(desk, channel) as sender:
         assert await channel.next() == "one"
         await _until(desk, "one", "queued")
         desk.clock.advance(60)
@@ -288,7 +248,7 @@ async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:
     await desk.write(_put, "one")
     desk.clock.advance(GIVE_UP_MS / 1000)
     channel = ScriptedChannel([BUSY])
-    async with _running(desk, channel):
+    async with sending(desk, channel):
         await channel.next()
         assert (await _until(desk, "one", "failed"))[1] == "wecom.busy"
 
@@ -297,12 +257,12 @@ async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:
 async def test_what_was_in_flight_at_a_stop_is_sent_again_at_the_next_start(desk: Desk) -> None:
     await desk.write(_put, "one")
     channel = ScriptedChannel(gate=asyncio.Event())
-    async with _running(desk, channel):
+    async with sending(desk, channel):
         await channel.next()
     assert (await desk.store.read(_row, "one"))[0] == "sending"
     await desk.upkeep.begin()
     again = ScriptedChannel()
-    async with _running(desk, again):
+    async with sending(desk, again):
         await again.next()
         await _until(desk, "one", "sent")
     assert again.tries == [(USER, "one", True)]
@@ -318,13 +278,13 @@ async def test_a_store_that_fails_for_a_while_loses_nothing(
     channel = ScriptedChannel()
     with monkeypatch.context() as patch:
         patch.setattr("gateway.store.outbox.claim", failing)
-        async with _running(desk, channel):
+        async with sending(desk, channel):
             await asyncio.sleep(0)
             await desk.store.read(_row, "one")
     assert channel.tries == []
     with monkeypatch.context() as patch:
         patch.setattr("gateway.store.outbox.end", failing)
-        async with _running(desk, channel):
+        async with sending(desk, channel):
             await channel.next()
             await desk.store.read(_row, "one")
     assert (await desk.store.read(_row, "one"))[0] == "sending"
@@ -345,7 +305,7 @@ async def test_an_end_that_cannot_be_noted_at_once_does_not_silence_its_person(
     await desk.write(_put, "one")
     await desk.write(_put, "two")
     channel = ScriptedChannel()
-    async with _running(desk, channel):
+    async with sending(desk, channel):
         await _until(desk, "two", "sent")
     assert [text for _, text, _ in channel.tries] == ["one", "two"]
     assert not failures

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from common.errors import RemoteProtocolError
+from gateway.base.messages import Click
 from gateway.channels.wecom_app.messages import parse_message
 from gateway.wecom.xml import cdata
 from tests.each import each
@@ -123,3 +124,21 @@ def test_what_is_missing_or_misshapen_is_named_and_refused(
         parse_message(document(fields, **{name: value}))
     assert (caught.value.code, caught.value.facts) == ("message.malformed", {"field": name})
     assert value is None or not value or value not in str(caught.value)
+
+
+def test_a_button_that_was_pressed_is_told_with_its_card() -> None:
+    pressed = {
+        "Event": "template_card_event",
+        "EventKey": "cancel",
+        "TaskId": "0199-c0de@7K3F-9Q2M",
+        "ResponseCode": "code-2",
+    }
+    message = parse_message(document(EVENT | pressed))
+    assert message.click == Click("0199-c0de@7K3F-9Q2M", "cancel", "code-2")
+    assert parse_message(document(EVENT)).click is None
+    for name, value in (("TaskId", "a b"), ("TaskId", "x" * 129), ("EventKey", "")):
+        with pytest.raises(RemoteProtocolError):
+            parse_message(document(EVENT | pressed | {name: value}))
+    assert parse_message(document(EVENT | pressed | {"ResponseCode": "a b"})).click == Click(
+        "0199-c0de@7K3F-9Q2M", "cancel", None
+    )
