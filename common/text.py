@@ -34,6 +34,7 @@ _HIDDEN = re.compile(
 _UNUSUAL = re.compile(r"[^ -~\n\t]+")
 _STACKED = 4  # marks on one letter; no script has more, and a tower of them covers other lines
 _NO_LETTERS = re.compile(rf"[^\w\x00-\x7f]{{{_STACKED + 1},}}")  # where such marks may be
+_SENTENCE_END = re.compile(r"[。！？；…]|[.!?;](?=\s)")
 _CJK = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
@@ -67,7 +68,7 @@ def clip_tail_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
 
 
 def split_bytes(text: str, limit: int) -> list[str]:
-    """Split into pieces of at most ``limit`` UTF-8 bytes, preferring line ends.
+    """Split into pieces of at most ``limit`` UTF-8 bytes, at the end of a line or of a sentence.
 
     The pieces joined give the text back.  Takes linear time.
 
@@ -80,11 +81,20 @@ def split_bytes(text: str, limit: int) -> list[str]:
     start = 0
     while len(window := text[start : start + limit + 1].encode("utf-8", "replace")) > limit:
         size = len(window[:limit].decode("utf-8", "ignore"))
-        cut = text.rfind("\n", start, start + size) + 1 - start
-        size = cut if cut > size // 2 else size
+        size = _good_end(text[start : start + size])
         pieces.append(text[start : start + size])
         start += size
     return [*pieces, text[start:]] if start < len(text) or not pieces else pieces
+
+
+def _good_end(head: str) -> int:
+    """Return where to cut: behind a line, a sentence or a word, unless that wastes half."""
+    behind = (
+        head.rfind("\n") + 1,
+        max((match.end() for match in _SENTENCE_END.finditer(head)), default=0),
+        head.rfind(" ") + 1,
+    )
+    return next((end for end in behind if end > len(head) // 2), len(head))
 
 
 def strip_ansi(text: str) -> str:

@@ -17,10 +17,11 @@ from common.errors import CodexBridgeError
 from common.model.state import Reason, TaskState
 from common.redact import redact
 from common.sentences import Lang, Sentence, explain, say
-from common.text import CHAT_BYTES, clip_bytes, one_line, reveal
+from common.text import CHAT_BYTES, clip_bytes, one_line, reveal, split_bytes
 from gateway.store.agents import Agent
 from gateway.store.tasks import Task
 
+PARTS: Final = 3  # messages of one end
 _ASKED_BYTES: Final = 60  # of a task's own text, in a list
 _SAID_BYTES: Final = 240  # of what its machine last said, in a list
 _MARKED: Final = frozenset({Reason.COMPLETED, Reason.FAILED})  # the words say what came of it
@@ -349,22 +350,27 @@ class Speaker:
         line = one_line(redact(message))
         return self.say(PROGRESS, id=task.short_id, machine=machine, message=line)
 
-    def final(self, task: Task, machine: str, reason: Reason, summary: str) -> str:
+    def final(self, task: Task, machine: str, reason: Reason, summary: str) -> list[str]:
         """Say how a task ended: a mark or the outcome, then the agent's own summary of it.
 
         The machine is named as this gateway knows it: where the end is of one line, in that line,
-        else below, with where the rest can be read.
+        else below, with where the rest can be read.  What is long goes in three messages at most.
         """
         facts = {"id": task.short_id, "machine": machine}
         head = say(FINAL[reason], self.lang, **facts)
         told = summary if (summary.strip() or reason not in _MARKED) else self._wordless(reason)
         if reason not in _MARKED:
-            return with_words(head, told, by=self._blank())
+            return [with_words(head, told, by=self._blank())]
         more = f"\n{say(MORE, self.lang, **facts)}"
-        text = with_words(head, told, by=" ", room=CHAT_BYTES - len(more.encode()))
-        if "\n" not in text and reason is Reason.COMPLETED:
-            return self.say(ON_MACHINE, words=text, machine=machine)
-        return text + more
+        text = with_words(head, told, by=" ", room=PARTS * CHAT_BYTES)
+        line = say(ON_MACHINE, self.lang, words=text, machine=machine)
+        if "\n" not in text and reason is Reason.COMPLETED and len(line.encode()) <= CHAT_BYTES:
+            return [_inert(line)]
+        parts = split_bytes(text + more, CHAT_BYTES)
+        if len(parts) > PARTS:
+            rest = "".join(parts[PARTS - 1 :]).removesuffix(more)
+            parts[PARTS - 1 :] = [clip_bytes(rest, CHAT_BYTES - len(more.encode())) + more]
+        return [part.strip("\n") for part in parts]
 
     def unbound(self, task: Task, machine: str, summary: str) -> str:
         """Say that a machine stopped a task, which it may not do for this person any more."""

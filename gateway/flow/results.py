@@ -257,10 +257,11 @@ class TaskReports:
         speaker, machine = self._speaker(task, at), machine_of(conn, task)
         cards.end(conn, task, machine, reason, at=at)
         if reason is Reason.CANCELLED and not members.serves(conn, task.person, agent_id):
-            text = speaker.unbound(task, machine, result.summary)
+            texts = [speaker.unbound(task, machine, result.summary)]
         else:
-            text = speaker.final(task, machine, reason, result.summary)
-        tell(conn, task, f"final:{task.task_id}", text, at=at)
+            texts = speaker.final(task, machine, reason, result.summary)
+        for number, text in enumerate(texts):
+            tell(conn, task, f"final:{task.task_id}" + f":{number}" * bool(number), text, at=at)
 
     def _speaker(self, task: Task, at: Instant) -> Speaker:
         return Speaker(task.lang, self._zone, at.wall_ms)

@@ -26,6 +26,7 @@ from common.seal import Action, Place, Seal, SealedChange, Undo
 from common.sentences import Lang, Sentence, Words, say
 from common.text import one_line, reveal
 from local_agent.safety.grant import Grant
+from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
@@ -111,12 +112,14 @@ class Ended:
         summary: For the chat.
         here: The words for this machine, where they are others than the chat's.
         did: What it did, as facts for this machine alone.
+        limit: Bytes of what the chat is told at most.
     """
 
     reason: Reason
     summary: Words
     here: Words | None = None
     did: Mapping[str, Any] | None = None
+    limit: int = CHAT_SUMMARY_BYTES
 
 
 async def begin_at_once(_part: int) -> bool:

@@ -110,9 +110,9 @@ WORKSPACE_SET: Final = Sentence(
 DISCLOSURE: Final = Sentence(
     en="what answers to the chat may hold. summary: without recognised secrets, one message long, "
     "at most 20 lines of a file in a row; ask: nothing until you have released it here; full: "
-    "without recognised secrets, one message long",
+    "without recognised secrets, three messages long",
     zh="发到聊天的回答可含的内容。summary：去除已识别的机密，一条消息以内，最多连续 20 行文件原文；"
-    "ask：须先由你在此同意；full：去除已识别的机密，一条消息以内",
+    "ask：须先由你在此同意；full：去除已识别的机密，三条消息以内",
 )
 DAILY_READS: Final = Sentence(
     en="questions from the chat that are answered each member a day; 50 unless set. All members "

@@ -332,7 +332,15 @@ class Approving:
         if run.closing:
             summary, here = partial(_stopped, summary), partial(_stopped, here)
         task = await recorded(
-            partial(self._log.ended, task, ended.reason, summary, here=here, did=ended.did)
+            partial(
+                self._log.ended,
+                task,
+                ended.reason,
+                summary,
+                here=here,
+                did=ended.did,
+                limit=ended.limit,
+            )
         )
         if performed.is_untold:
             await around.ended_part(performed.last, performed.own)

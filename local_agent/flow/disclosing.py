@@ -35,7 +35,7 @@ from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Proposed, answer
 from local_agent.safety.disclosure import bounded, releasable
 from local_agent.store.disclosures import FOR_ALL, Exhausted, Reader, Reading
-from local_agent.store.endings import CHAT_SUMMARY_BYTES
+from local_agent.store.endings import ANSWER_BYTES, CHAT_SUMMARY_BYTES
 from local_agent.store.journal import JournalThread
 from local_agent.store.tasks import Task
 from local_agent.words import render_size
@@ -206,9 +206,8 @@ def _leaving(
     sources = [piece.text for piece in (*context.pieces, *found.shown)]
     if isinstance(found.proposal, SearchResults):
         sources.append("\n".join(item.preview or "" for item in found.proposal.items))
-    released = bounded(
-        found.summary, sources=sources, level=level, lang=task.lang, limit=CHAT_SUMMARY_BYTES
-    )
+    limit = ANSWER_BYTES if level == "full" else CHAT_SUMMARY_BYTES
+    released = bounded(found.summary, sources=sources, level=level, lang=task.lang, limit=limit)
     return replace(found, summary=released.text, details=found.details or found.summary)
 
 
@@ -216,7 +215,7 @@ def _held(found: Proposed, lang: Lang, files: Sequence[ReadFile]) -> Proposed:
     """Return what waits for a release; a change has an approval of its own, and says less."""
     if isinstance(found.proposal, Diff):
         return _unnamed(found, lang)
-    text = releasable(found.summary, lang=lang, limit=CHAT_SUMMARY_BYTES).text
+    text = releasable(found.summary, lang=lang, limit=ANSWER_BYTES).text
     named = tuple(files[:MAX_SEALED_FILES])
     return Proposed(
         Release(text=text, files=named, more=len(files) - len(named)),

@@ -30,6 +30,7 @@ from local_agent.flow.ports import Gate, NewTask, RunWish, TaskStore
 from local_agent.flow.run import Resting, Run, StoppedError, rests
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog, may_see, submit_named
+from local_agent.store.endings import ANSWER_BYTES
 from local_agent.store.tasks import Task
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class Engine:
         result = _result(task)
         if isinstance(result.requires, NoRequirement):
             reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
-            return await self._tasks.ended(task, reason, same(result.summary))
+            return await self._tasks.ended(task, reason, same(result.summary), limit=ANSWER_BYTES)
         if result.revises:
             await self._replace(result.revises, task, run)
         if rests(task) and not run.wanted.is_set():

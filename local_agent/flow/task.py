@@ -184,6 +184,7 @@ class TaskLog:
         *,
         here: Words | None = None,
         did: Mapping[str, Any] | None = None,
+        limit: int = CHAT_SUMMARY_BYTES,
     ) -> Task:
         """The task is over; the reason decides the final state (P7).
 
@@ -191,9 +192,10 @@ class TaskLog:
             summary: For the chat.
             here: The words for this machine, where they are others than the chat's.
             did: What it did, for this machine alone.
+            limit: Bytes of what the chat is told at most.
         """
         state, status = final_of(reason)
-        told = for_chat(summary(task.lang), CHAT_SUMMARY_BYTES)
+        told = for_chat(summary(task.lang), limit)
         at_ms = self._clock.now().wall_ms
         events: list[TaskEvent] = [
             _state_changed(task, state, told),

@@ -2,7 +2,7 @@
 
     summary   secrets taken out, no long copy of a file, one message long
     ask       nothing, until a person at this machine has released it
-    full      secrets taken out, one message long
+    full      secrets taken out, three messages long
 
 Taking secrets out is damage control and no permission (R55): what may be read at all is decided
 before, by the path guard.

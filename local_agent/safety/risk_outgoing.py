@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from common.errors import InputError
 from common.seal import read_changes
-from common.text import CHAT_BYTES, has_hidden
+from common.text import has_hidden
 from local_agent.safety.risk import Circumstances, Finding, Row, Table, findings
 from local_agent.safety.risk_changes import (
     CONTENT,
@@ -27,6 +27,7 @@ from local_agent.safety.risk_changes import (
     is_secret_file,
 )
 from local_agent.safety.risk_commands import has_control
+from local_agent.store.endings import ANSWER_BYTES
 from local_agent.workspace.git.remote_url import read_url
 
 _BRANCH: Final = re.compile(r"refs/heads/(?![-.])[^\s~^:?*\[\\\x00-\x20\x7f]+")
@@ -141,6 +142,6 @@ def _rests_on_secret(payload: Mapping[str, Any]) -> bool:
 
 
 DISCLOSURE: Final[Table[Mapping[str, Any]]] = (
-    Row("refused", "answer-too-large", lambda payload: payload["bytes"] > CHAT_BYTES),
+    Row("refused", "answer-too-large", lambda payload: payload["bytes"] > ANSWER_BYTES),
     Row("high", "secret-file", _rests_on_secret),
 )

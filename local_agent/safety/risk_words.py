@@ -119,7 +119,7 @@ _SYNC: Final = {
 }
 _DISCLOSURE: Final = {
     "answer-too-large": Sentence(
-        en="longer than a message of the chat may be", zh="超过一条聊天消息的长度上限"
+        en="longer than what the chat is told at once", zh="超过聊天一次可发送的长度上限"
     ),
 }
 _POLICY: Final = {

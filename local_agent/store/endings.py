@@ -15,6 +15,7 @@ from common.sentences import LANGS, Words
 from common.text import clip_bytes, reveal
 
 CHAT_SUMMARY_BYTES: Final = 1_700  # of WeCom's 2,048; the gateway puts machine and ID in front
+ANSWER_BYTES: Final = 3 * CHAT_SUMMARY_BYTES  # of an answer: it may go in three messages
 _READ_BYTES: Final = 65_536  # of a text that are looked at before it is cut: this is the event loop
 _SAID_BYTES: Final = 2_000
 _NOTHING: Final[Mapping[str, Any]] = dict.fromkeys(("said", "run", "change", "sync", "replaced_by"))

@@ -155,7 +155,8 @@ def _gateway() -> Iterator[tuple[str, str]]:
         said += [speaker.silent(TASK, "dev-1"), speaker.unbound(TASK, "dev-1", "Nothing was done.")]
         said += [speaker.unsent(TASK, "dev-1", reason) for reason in gateway_replies.UNSENT]
         for reason in Reason:
-            said += [speaker.final(TASK, "dev-1", reason, words) for words in ("", "one", "a\nb")]
+            for words in ("", "one", "a\nb"):
+                said += speaker.final(TASK, "dev-1", reason, words)
             said.append(speaker.over(TASK, reason))
             said.append(speaker.task_line(replace(TASK, reason=reason), machine="dev-1"))
         said += [

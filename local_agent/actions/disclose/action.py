@@ -16,7 +16,7 @@ from common.text import one_line, reveal
 from local_agent.actions.disclose.payload import disclose_payload
 from local_agent.actions.operation import Blobs, Ended, Performing, Sealable, refuse_to_narrow
 from local_agent.safety.grant import Grant
-from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat
+from local_agent.store.endings import ANSWER_BYTES, for_chat
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace, place_of
 
@@ -94,11 +94,12 @@ class Disclose:
         except (AuthError, ConfigError, StoreError):
             return Ended(Reason.DRIFTED, partial(say, GONE))
         text = kept.decode()
-        if for_chat(text, CHAT_SUMMARY_BYTES) != text:
+        if for_chat(text, ANSWER_BYTES) != text:
             # It would leave otherwise than it was shown, as when secrets are found better since.
             return Ended(Reason.DRIFTED, partial(say, GONE))
         details = _result(task).details
-        return Ended(Reason.COMPLETED, same(text), here=same(details) if details else None)
+        here = same(details) if details else None
+        return Ended(Reason.COMPLETED, same(text), here=here, limit=ANSWER_BYTES)
 
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Say that nothing was told: an answer leaves with the end of its task, or not at all."""

@@ -63,6 +63,12 @@ def test_pieces_end_at_a_line_where_that_wastes_less_than_half() -> None:
     assert split_bytes("a\nbbbbbbbbbb", 8) == ["a\nbbbbbb", "bbbb"]
 
 
+def test_where_no_line_ends_a_piece_ends_with_a_sentence_or_a_word() -> None:
+    assert split_bytes("It is. So it was, v1.2 too.", 15) == ["It is. So it ", "was, v1.2 too."]
+    assert split_bytes("It was so. Yes it is.", 15) == ["It was so.", " Yes it is."]
+    assert split_bytes("先停下。再重试，最后", 21) == ["先停下。", "再重试，最后"]
+
+
 def test_a_limit_below_the_widest_character_is_refused() -> None:
     with pytest.raises(ValueError, match="4"):
         split_bytes("🚀", 3)

@@ -16,7 +16,7 @@ from common.sentences import Sentence
 from common.terminal import cells
 from common.text import CHAT_BYTES
 from gateway.flow import alarms, replies
-from gateway.flow.replies import Speaker, as_list, with_words
+from gateway.flow.replies import PARTS, Speaker, as_list, with_words
 from gateway.store.tasks import Task
 from tests.each import each
 
@@ -123,14 +123,25 @@ FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 �
 def test_an_end_begins_with_what_came_of_it(
     reason: Reason, words: tuple[str, str], en: str, zh: str
 ) -> None:
-    assert SPEAKER.final(TASK, "dev-1", reason, words[0]) == en
-    assert Speaker("zh", ZONE, NOON_MS).final(TASK, "dev-1", reason, words[1]) == zh
+    assert SPEAKER.final(TASK, "dev-1", reason, words[0]) == [en]
+    assert Speaker("zh", ZONE, NOON_MS).final(TASK, "dev-1", reason, words[1]) == [zh]
 
 
 def test_an_end_leaves_room_for_where_the_rest_is() -> None:
-    said = SPEAKER.final(TASK, "dev-1", Reason.FAILED, "测" * 2000)
-    assert said.endswith("\nMore on dev-1:\ncodexbridge show T-7K3F")
-    assert len(said.encode()) <= CHAT_BYTES
+    said = SPEAKER.final(TASK, "dev-1", Reason.FAILED, "测" * 5000)
+    assert len(said) == PARTS
+    assert said[-1].endswith("…\nMore on dev-1:\ncodexbridge show T-7K3F")
+    assert all(len(part.encode()) <= CHAT_BYTES for part in said)
+
+
+@pytest.mark.requirement("R73")
+def test_a_long_answer_goes_in_messages_that_end_with_a_sentence() -> None:
+    answer = "先读取配置，再连接。" * 100 + "最后一句。"
+    said = SPEAKER.final(TASK, "dev-1", Reason.COMPLETED, answer)
+    assert [part[-1] for part in said[:-1]] == ["。"] * (len(said) - 1)
+    assert said[0].startswith("T-7K3F ✓ 先读取配置")
+    assert said[-1].endswith("最后一句。\nMore on dev-1:\ncodexbridge show T-7K3F")
+    assert "".join(said).startswith(f"T-7K3F ✓ {answer}")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +208,7 @@ def test_no_words_of_others_are_drawn_as_a_link_that_hides_where_it_leads(words:
     error = InputError("task.bad-id", given=words)
     for text in (
         with_words("head", words),
-        SPEAKER.final(task, "dev-1", Reason.COMPLETED, words),
+        *SPEAKER.final(task, "dev-1", Reason.COMPLETED, words),
         SPEAKER.progress(task, "dev-1", words),
         SPEAKER.refusal(error, prefix="@dev"),
         as_list([SPEAKER.task_line(task)]),

@@ -210,11 +210,11 @@ def risk(answer: bytes = b"It retries.", *paths: str, policy: Policy | None = No
 
 
 def test_a_release_is_of_ordinary_risk() -> None:
-    assert risk(b"x" * 2048, "src/login.py") == Risk("normal", ())
+    assert risk(b"x" * 5100, "src/login.py") == Risk("normal", ())
 
 
-def test_an_answer_longer_than_a_message_is_refused() -> None:
-    assert risk(b"x" * 2049) == Risk("refused", ("answer-too-large",))
+def test_an_answer_longer_than_three_messages_is_refused() -> None:
+    assert risk(b"x" * 5101) == Risk("refused", ("answer-too-large",))
 
 
 @each("path", [".env", "deploy/id_ed25519", "a/.git/config"])
