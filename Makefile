@@ -12,7 +12,7 @@ help:
 	@echo "make test   set up and run the tests: some minutes"
 	@echo "make test-all  what \`make test\` leaves out: hundreds of rounds, and the crash matrix"
 	@echo "make codex  install the pinned codex, against which some tests run (npm, 400 MB)"
-	@echo "make page-tools  install what checks the local page's modules and pages (npm, 35 MB)"
+	@echo "make page-tools  install what checks the local page and the callback (npm, 35 MB)"
 	@echo "make matrix every crash point, and 200 kills at random: some minutes"
 	@echo "make check  format, lint, types, import arrows, tests: what a change must pass"
 	@echo "make understand  learn anew what words speak for, after a line was added to a list"
@@ -65,7 +65,7 @@ codex: .codex/.installed
 	@cd .codex && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# What checks the page's types and its accessibility; none of it is shipped.
+# What checks the page's types, its accessibility, and the callback's crypto; none of it is shipped.
 page-tools: .page-tools/.installed
 
 .page-tools/.installed: tests/page_tools/package.json tests/page_tools/package-lock.json

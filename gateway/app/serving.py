@@ -150,6 +150,32 @@ async def listening(
         await runner.cleanup()
 
 
+class _Wordless(web.Response):
+    """Says nothing of the software, where no application is asked that would see to it."""
+
+    async def _prepare_headers(self) -> None:
+        await super()._prepare_headers()
+        self.headers.popall("Server", None)
+
+
+def _refuse(
+    handler: web.RequestHandler,
+    request: web.BaseRequest,
+    status: int = 500,
+    exc: BaseException | None = None,
+    message: str | None = None,
+) -> web.StreamResponse:
+    """Answer what is no request with its status alone: the library repeats what it cannot read."""
+    usual = _usual_refusal(handler, request, status, exc, message)
+    answer = _Wordless(status=usual.status)
+    answer.force_close()
+    return answer
+
+
+_usual_refusal: Final = web.RequestHandler.handle_error
+web.RequestHandler.handle_error = _refuse  # type: ignore[method-assign,assignment]
+
+
 class _Patience:
     """Closes connections on which no request comes to its end: the server waits for ever."""
 

@@ -71,7 +71,8 @@ class CallbackCrypto:
             sealed = binascii.a2b_base64(encrypted.encode("ascii"), strict_mode=True)
         except ValueError:
             raise AuthError("callback.ciphertext") from None
-        if not sealed or len(sealed) % BLOCK_BYTES:
+        # One text has one form: what is signed in another was made by nobody.
+        if not sealed or len(sealed) % BLOCK_BYTES or len(encrypted) != _base64_size(sealed):
             raise AuthError("callback.ciphertext")
         return self._open(unpad(_aes(self._key).decrypt(sealed)))
 
@@ -98,6 +99,10 @@ class CallbackCrypto:
         if not hmac.compare_digest(plain[end:], self._receive_id):
             raise AuthError("callback.receive-id")
         return plain[_HEAD_BYTES:end]
+
+
+def _base64_size(raw: bytes) -> int:
+    return (len(raw) + 2) // 3 * 4
 
 
 def _aes(key: bytes) -> CbcMode:
