@@ -276,7 +276,7 @@ def rig_of(plan: Plan, root: Path) -> Iterator[Rig]:
             root,
             Server(place.gateway_port, place.processes["gateway"].pid),
             until_the_end.enter_context(bare_server()),
-            iter(callbacks(place.made.config, messages)),
+            iter(callbacks(place.made.config.first, messages)),
             until_the_end.enter_context(StoreAlone(root / "alone", users, messages)),
             until_the_end.enter_context(PlainCommits(root / "plain.db")),
             Checkpoints(store),

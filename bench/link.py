@@ -234,7 +234,8 @@ class Bench:
 
     def _callback(self, member: str, mark: str) -> str:
         query, body = self._place.encrypted(f"@dev test {mark}", user=member)
-        path = self._place.made.config.callback_url.partition(str(self._place.gateway_port))[2]
+        url = self._place.made.config.first.callback_url
+        path = url.partition(str(self._place.gateway_port))[2]
         return request(f"{path}?{urlencode(query)}", body)
 
     # reporting

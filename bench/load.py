@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gateway.simulator.config import SimulatorConfig
+from gateway.simulator.config import AppConfig
 from gateway.simulator.crypto import SimulatedCrypto
 
 TEXTS: Final = (
@@ -35,7 +35,7 @@ def messages_of(users: Sequence[str], each: int, order: random.Random) -> list[t
     return messages
 
 
-def plain_of(config: SimulatorConfig, user: str, number: int) -> bytes:
+def plain_of(config: AppConfig, user: str, number: int) -> bytes:
     """Return the message of a member as WeCom writes it (page 90239)."""
     return (
         f"<xml><ToUserName><![CDATA[{config.corp_id}]]></ToUserName>"
@@ -47,7 +47,7 @@ def plain_of(config: SimulatorConfig, user: str, number: int) -> bytes:
     ).encode()
 
 
-def callbacks(config: SimulatorConfig, messages: Sequence[tuple[str, int]]) -> list[bytes]:
+def callbacks(config: AppConfig, messages: Sequence[tuple[str, int]]) -> list[bytes]:
     """Return one HTTP request for each ``(user, number)``, signed and encrypted for now."""
     crypto = SimulatedCrypto(config.token, config.encoding_aes_key, config.corp_id)
     made = []

@@ -11,7 +11,7 @@ import os
 import pty
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -77,14 +77,12 @@ class Trial:
     @contextlib.contextmanager
     def at(cls, root: Path, *, trusted: bool = False) -> Iterator[Trial]:
         """Start the console; ends it, and every gateway of this home."""
-        console_port, port = free_ports(2)
+        console_port, page_port, port = free_ports(3)
         config = root / "config"
-        write_console(config, port=console_port)
+        made = write_console(config, port=console_port, page_port=page_port)
         if trusted:
-            made = json.loads((config / "simulator.json").read_text(encoding="utf-8")) | {
-                "trusted_ip": "*"
-            }
-            save(SimulatorConfig(**made), config / "simulator.json")
+            app = replace(made.first, trusted_ip="*")
+            save(made.with_app(app), config / "simulator.json")
         trial = cls(root, load(config / "simulator.json"), port)
         with (root / "sim.log").open("wb") as log, Path(os.devnull).open("rb") as nothing:
             streams = [nothing.fileno(), log.fileno(), log.fileno()]
@@ -152,7 +150,7 @@ class Trial:
         return False
 
     def _answers(self) -> dict[str, Callable[[WatchedTerminal], None]]:
-        config = self.console
+        config = self.console.first
 
         def types(text: str) -> Callable[[WatchedTerminal], None]:
             return lambda terminal: terminal.type(text)
@@ -230,7 +228,7 @@ class Trial:
         assert self.secrets.stat().st_mode & 0o777 == 0o700
         assert {path.name for path in self.secrets.iterdir()} == SECRETS
         assert {mode for name, (mode, _) in self.files().items() if name in SECRETS} == {0o600}
-        assert self.files()["wecom__corp_secret"][1].decode() == self.console.corp_secret
+        assert self.files()["wecom__corp_secret"][1].decode() == self.console.first.corp_secret
         members = json.loads(self.run("gateway", "member", "list", "--json"))
         assert [member["user"] for member in members] == ["zhangwei"]
         assert not [*(self.root / "state").rglob("*.tmp")]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from common.sentences import Lang, say
+from common.sentences import Lang, Sentence, say
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 
 if TYPE_CHECKING:
@@ -27,21 +27,64 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     sim.set_defaults(run=run)
     sim.add_argument("--config", type=Path, metavar="FILE", help=say(S.HELP_CONFIG, lang))
     sim.add_argument("--port-file", type=Path, metavar="FILE", help=say(S.HELP_PORT_FILE, lang))
+    sim.add_argument("--deadline", type=float, default=5.0, help=say(S.HELP_DEADLINE, lang))
+    sim.add_argument("--pause", type=float, default=1.0, help=say(S.HELP_PAUSE, lang))
+    sim.add_argument("--renewed-retries", action="store_true", help=say(S.HELP_RENEWED, lang))
     actions = sim.add_subparsers(dest="action")
+    _add_init(actions, lang)
+    _add_members(actions, lang)
+    _add_console(actions, lang)
+    _add_errors(actions, lang)
+
+
+_Actions = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
+
+
+def _add(
+    actions: _Actions[argparse.ArgumentParser], name: str, what: Sentence, lang: Lang
+) -> argparse.ArgumentParser:
+    """Add what talks to a running simulator."""
+    parser = actions.add_parser(name, help=say(what, lang), description=say(what, lang))
+    parser.add_argument("--port", type=int, help=say(S.HELP_PAGE_PORT, lang))
+    parser.add_argument("--app", default="", metavar="NAME", help=say(S.HELP_APP, lang))
+    return parser
+
+
+def _add_init(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     init = actions.add_parser("init", help=say(S.SIM_INIT, lang), description=say(S.SIM_INIT, lang))
     init.add_argument("--port", type=int, default=8790, help=say(S.HELP_SIM_PORT, lang))
+    init.add_argument("--page-port", type=int, default=8791, help=say(S.HELP_PAGE_PORT, lang))
     init.add_argument("--console-only", action="store_true", help=say(S.HELP_CONSOLE, lang))
     init.add_argument("--gateway-port", type=int, default=8787, help=say(S.HELP_GATEWAY_PORT, lang))
-    send = actions.add_parser("send", help=say(S.SIM_SEND, lang), description=say(S.SIM_SEND, lang))
+    further: dict[str, str] = {"action": "append", "default": [], "metavar": "NAME"}  # type: ignore[dict-item]  # argparse
+    init.add_argument("--app", help=say(S.HELP_FURTHER_APP, lang), **further)  # type: ignore[arg-type]  # as above
+    init.add_argument("--corp", help=say(S.HELP_FURTHER_CORP, lang), **further)  # type: ignore[arg-type]  # as above
+
+
+def _add_members(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+    send = _add(actions, "send", S.SIM_SEND, lang)
     send.add_argument("text", help=say(S.HELP_TEXT, lang))
     send.add_argument("--user", default=MEMBER, help=say(S.HELP_USER, lang))
     send.add_argument("--wait", type=float, default=3.0, help=say(S.HELP_WAIT, lang))
-    send.add_argument("--port", type=int, help=say(S.HELP_SIM_PORT, lang))
+    repeat = _add(actions, "repeat", S.SIM_REPEAT, lang)
+    repeat.add_argument("--renewed", action="store_true", help=say(S.HELP_REPEAT_RENEWED, lang))
 
+
+def _add_console(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     for name, value, what in (("save", "url", S.SIM_SAVE), ("trust", "address", S.SIM_TRUST)):
-        console = actions.add_parser(name, help=say(what, lang), description=say(what, lang))
-        console.add_argument(value, metavar=value.upper())
-        console.add_argument("--port", type=int, help=say(S.HELP_SIM_PORT, lang))
+        _add(actions, name, what, lang).add_argument(value, metavar=value.upper())
+
+
+def _add_errors(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+    fault = _add(actions, "fault", S.SIM_FAULT, lang)
+    fault.add_argument("name", nargs="?", default="", help=say(S.HELP_FAULT, lang))
+    fault.add_argument("--off", action="store_true", help=say(S.HELP_OFF, lang))
+    fault.add_argument("--seconds", type=float, help=say(S.HELP_SECONDS, lang))
+    fault.add_argument("--count", type=int, help=say(S.HELP_COUNT, lang))
+    fault.add_argument("--address", default="", help=say(S.HELP_ADDRESS, lang))
+    tokens = _add(actions, "tokens", S.SIM_TOKENS, lang)
+    tokens.add_argument("how", choices=("expire", "forget"), help=say(S.HELP_TOKENS, lang))
+    tokens.add_argument("--seconds", type=float, help=say(S.HELP_TOKEN_SECONDS, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -57,6 +100,12 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             return _send(args, lang, environ)
         case "save" | "trust":
             return _save(args, lang, environ)
+        case "repeat":
+            return _repeat(args, lang, environ)
+        case "fault":
+            return _fault(args, lang, environ)
+        case "tokens":
+            return _tokens(args, lang, environ)
         case _:
             return _serve(args, lang, environ)
 
@@ -65,16 +114,17 @@ def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     from common.home import find_home
     from gateway.simulator.config import write_console, write_installation
 
+    folder = find_home(environ).config
     if args.console_only:
-        config = write_console(find_home(environ).config, port=args.port)
-        facts = {"app": config.app_id, "corp": config.corp_id, "secret": config.corp_secret}
+        app = write_console(folder, port=args.port, page_port=args.page_port).first
+        facts = {"app": app.app_id, "corp": app.corp_id, "secret": app.corp_secret}
         print(say(S.SIM_CONSOLE, lang, api=f"http://127.0.0.1:{args.port}", **facts))
         return 0
     made = write_installation(
-        find_home(environ).config,
-        simulator_port=args.port,
-        gateway_port=args.gateway_port,
+        folder,
+        ports=(args.port, args.page_port, args.gateway_port),
         lang=lang,
+        apps=[*((name, False) for name in args.app), *((name, True) for name in args.corp)],
     )
     print(
         say(S.SIM_WROTE, lang, simulator=made.simulator, gateway=made.gateway, secrets=made.secrets)
@@ -87,46 +137,84 @@ def _serve(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
 
     from common.home import find_home
     from gateway.simulator.config import load
+    from gateway.simulator.engine import Timing
     from gateway.simulator.server import serve
 
     home = find_home(environ)
     file = args.config or home.config / "simulator.json"
     config = load(file)
 
-    def announce(port: int) -> None:
-        print(say(S.SIM_READY, lang, port=port, callback=config.callback_url or "—"), flush=True)
+    def announce(port: int, api_port: int) -> None:
+        callbacks = ", ".join(app.callback_url or "—" for app in config.apps)
+        print(say(S.SIM_READY, lang, port=port, api=api_port, callback=callbacks), flush=True)
 
     port_file = args.port_file or home.run / PORT_FILE
-    asyncio.run(serve(config, file=file, port_file=port_file, announce=announce))
+    timing = Timing(args.deadline, retry_s=args.pause, renewed=args.renewed_retries)
+    asyncio.run(serve(config, file=file, port_file=port_file, announce=announce, timing=timing))
     return 0
 
 
 def _save(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     from common.errors import InputError
-    from gateway.simulator.client import SimulatorClient
 
     if args.action == "trust":
         values = {"trusted_ip": args.address}
     else:
         values = {"url": args.url, "token": input("Token: ").strip()}
         values["encoding_aes_key"] = input("EncodingAESKey: ").strip()
-    if fault := SimulatorClient(args.port or _running_port(environ)).save(**values):
+    if fault := _client(args, environ).save(app=args.app, **values):
         raise InputError("sim.not-saved", why=fault)
     print(say(S.SIM_SAVED, lang))
     return 0
 
 
 def _send(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    from gateway.simulator.client import SimulatorClient
-
-    client = SimulatorClient(args.port or _running_port(environ))
+    client = _client(args, environ)
     last = max((bubble["number"] for bubble in client.messages(0)), default=0)
-    status = client.say(args.user, args.text)
+    status = client.say(args.user, args.text, app=args.app)
     if status != 200:
         print(say(S.SIM_SENT_BADLY, lang, status=status))
         return 1
-    _print_replies(client, args.user, last, seconds=args.wait)
+    _print_replies(client, args, last)
     return 0
+
+
+def _repeat(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    status = _client(args, environ).ask("repeat", renewed=args.renewed)["status"]
+    print(say(S.SIM_REPEATED, lang, status=status))
+    return 0 if status == 200 else 1
+
+
+def _fault(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    client = _client(args, environ)
+    if args.name or args.off:
+        options = {"seconds": args.seconds, "count": args.count, "address": args.address}
+        asked = {name: value for name, value in options.items() if value}
+        state = client.ask("fault", app=args.app, name=args.name, on=not args.off, **asked)
+    else:
+        state = client.state()
+        print(say(S.SIM_FAULTS, lang, names=" ".join(state["faults"])))
+    on = [
+        f"{app['name']}: {name}" + (f" × {one['left']}" if one["left"] else "")
+        for app in state["apps"]
+        for name, one in app["faults"].items()
+    ]
+    on += ["unreachable"] if state["unreachable"] else []
+    print(say(S.SIM_FAULTS_ON if on else S.SIM_NO_FAULTS, lang, faults=", ".join(on)))
+    return 0
+
+
+def _tokens(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    later = {"seconds": args.seconds} if args.seconds else {}
+    _client(args, environ).ask("tokens", app=args.app, how=args.how, **later)
+    print(say(S.SIM_TOKENS_ENDED, lang))
+    return 0
+
+
+def _client(args: argparse.Namespace, environ: Mapping[str, str]) -> SimulatorClient:
+    from gateway.simulator.client import SimulatorClient
+
+    return SimulatorClient(args.port or _running_port(environ))
 
 
 def _running_port(environ: Mapping[str, str]) -> int:
@@ -139,17 +227,18 @@ def _running_port(environ: Mapping[str, str]) -> int:
         raise UnavailableError("sim.not-running", port="?") from None
 
 
-def _print_replies(client: SimulatorClient, user: str, last: int, *, seconds: float) -> None:
+def _print_replies(client: SimulatorClient, args: argparse.Namespace, last: int) -> None:
     import time
 
     from common.clock import SystemClock
 
     clock = SystemClock()
-    until = clock.now().mono + seconds
+    until = clock.now().mono + args.wait
     while clock.now().mono < until:
         for bubble in client.messages(last):
             last = bubble["number"]
-            if bubble["sender"] != "member" and bubble["user"] == user:
+            is_here = not args.app or bubble["app"] == args.app
+            if bubble["sender"] != "member" and bubble["user"] == args.user and is_here:
                 print(bubble["text"])
                 print()
         time.sleep(0.1)

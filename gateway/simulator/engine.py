@@ -1,88 +1,132 @@
-"""The simulated WeCom itself: who said what, which tokens live, and how callbacks are delivered.
+"""The simulated WeCom itself: its apps, and how callbacks reach a gateway (page 90238).
 
-No HTTP here (`gateway.simulator.server`), only what they show.
+No HTTP server here (`gateway.simulator.server`), only what it shows.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import deque
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
-from xml.sax.saxutils import escape
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
 
 import aiohttp
 
 from common.clock import Clock
-from common.text import CHAT_BYTES, clip_bytes
-from gateway.simulator.config import SimulatorConfig, check_loopback
+from common.errors import InputError
+from common.text import clip_bytes
+from gateway.simulator.api import SimulatedApp
+from gateway.simulator.cards import choices_of, menu_of, questions_of
+from gateway.simulator.config import AppConfig, SimulatorConfig, check_loopback
 from gateway.simulator.crypto import SimulatedCrypto
+from gateway.simulator.documents import (
+    CARD_EVENT,
+    MAX_REPLY_BYTES,
+    PassiveReply,
+    ReplyError,
+    envelope_xml,
+    message_xml,
+    read_reply,
+)
+from gateway.simulator.feed import Exchange, Feed, Message
 
-KEPT = 500  # messages kept for the page
-DEADLINE_SECONDS = 5.0  # WeCom cuts the callback after this (page 90238)
-DELIVERIES = 4  # first delivery and three retries (page 90238)
-RETRY_SECONDS = 1.0
-CHECK_SECONDS = 1.0  # for the URL check
-TOKEN_SECONDS = 7200
-PER_MINUTE = 30  # app to member; more is dropped in silence (page 90454)
-MAX_INPUT_BYTES = 8192
+MAX_INPUT_BYTES: Final = 8192
+CALLBACKS_KEPT: Final = 200  # that can be repeated
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """One bubble of the chat.
+class Timing:
+    """How WeCom calls back.
 
     Attributes:
-        number: Position in the conversation, from 1.
-        sender: ``member`` or ``app``; ``system`` tells what the real client would not.
-        user: The member whose conversation it is.
-        text: What was said.
-        at_ms: When.
+        deadline_s: It cuts the line after this.
+        deliveries: The first and its retries: the documents leave open whether "three retries in
+            total" counts the first.
+        retry_s: Pause before a retry.
+        renewed: Whether a retry is encrypted and signed anew, which is not documented either.
+        check_s: For the URL check.
     """
 
-    number: int
-    sender: Literal["member", "app", "system"]
+    deadline_s: float = 5.0
+    deliveries: int = 4
+    retry_s: float = 1.0
+    renewed: bool = False
+    check_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """A callback as it was sent, which can be sent again.
+
+    Attributes:
+        plain: The message.
+        about: What it is: a MsgType, or an Event.
+        user: Whose it is.
+        query: Signature, timestamp and nonce.
+        body: The envelope.
+        card: The bubble of a card that it is about; 0 for none.
+    """
+
+    app: str
+    plain: bytes
+    about: str
     user: str
-    text: str
-    at_ms: int
+    query: Mapping[str, str]
+    body: bytes
+    card: int = 0
 
 
 class Simulator:
-    """One corp, one app, any number of members.
+    """Any number of corps, apps and members.
 
     Args:
-        config: The corp and where the gateway is.
+        config: The apps, and where their gateways are.
         session: HTTP client for callbacks.
         clock: Tells the time.
+        timing: How it calls back.
     """
 
     def __init__(
-        self, config: SimulatorConfig, session: aiohttp.ClientSession, *, clock: Clock
+        self,
+        config: SimulatorConfig,
+        session: aiohttp.ClientSession,
+        *,
+        clock: Clock,
+        timing: Timing | None = None,
     ) -> None:
         self.config = config
-        self._crypto = _crypto_of(config) if config.callback_url else None
+        self.feed = Feed()
+        self.clock = clock
+        self.timing = timing or Timing()
+        self.apps = {app.name: SimulatedApp(app, self.feed, clock=clock) for app in config.apps}
         self._session = session
-        self._clock = clock
-        self._messages: deque[Message] = deque(maxlen=KEPT)
-        self._count = 0
-        self._changed = asyncio.Condition()
-        self._tokens: dict[str, int] = {}
-        self._sent_at: dict[str, deque[int]] = {}
-        self._seen_bodies: dict[str, int] = {}
+        self._sent: OrderedDict[int, Callback] = OrderedDict()
+
+    def app(self, name: str = "") -> SimulatedApp:
+        """Return an app; the first one for an empty name.
+
+        Raises:
+            InputError: ``sim.unknown-app`` (name).
+        """
+        if not name:
+            return self.apps[self.config.first.name]
+        if name not in self.apps:
+            raise InputError("sim.unknown-app", name=name)
+        return self.apps[name]
 
     # what the console has saved
 
-    async def save_callback(self, url: str, token: str, encoding_aes_key: str) -> str:
+    async def save_callback(self, app: SimulatedApp, url: str, token: str, key: str) -> str:
         """Save these after a URL check, as the console does (page 90238); returns why not, or ''.
 
         Raises:
             ConfigError: ``config.simulator-not-loopback``.
         """
-        saved = replace(
-            self.config, callback_url=url, token=token, encoding_aes_key=encoding_aes_key
-        )
-        check_loopback(saved)
+        check_loopback(url)
+        saved = replace(app.config, callback_url=url, token=token, encoding_aes_key=key)
         try:
             crypto = _crypto_of(saved)
         except ValueError:
@@ -90,7 +134,7 @@ class Simulator:
         echo = str(secrets.randbits(63))
         sealed = crypto.encrypt(echo.encode(), secrets.token_bytes(16))
         query = {**self._signed(crypto, sealed), "echostr": sealed}
-        limit = aiohttp.ClientTimeout(total=CHECK_SECONDS)
+        limit = aiohttp.ClientTimeout(total=self.timing.check_s)
         try:
             async with self._session.get(
                 url, params=query, timeout=limit, allow_redirects=False
@@ -100,204 +144,248 @@ class Simulator:
             return "echostr: HTTP 0"
         if answer.status != 200 or body != echo.encode():
             return f"echostr: HTTP {answer.status}"
-        self.config, self._crypto = saved, crypto
+        self._save(app, saved)
         return ""
 
-    def trust(self, address: str) -> str:
+    def trust(self, app: SimulatedApp, address: str) -> str:
         """Save the address that may call, which the console takes after a URL only."""
-        if not self.config.callback_url:
+        if not app.config.callback_url:
             return "URL"
-        self.config = replace(self.config, trusted_ip=address)
+        self._save(app, replace(app.config, trusted_ip=address))
         return ""
 
-    # what the page and the command line use
+    def _save(self, app: SimulatedApp, saved: AppConfig) -> None:
+        app.config = saved
+        self.config = self.config.with_app(saved)
 
-    async def say(self, user: str, text: str) -> int:
+    # what members do
+
+    async def say(self, app: SimulatedApp, user: str, text: str) -> int:
         """Let a member write to the app and return the HTTP status of the last delivery."""
-        await self._keep("member", user, text)
-        status = await self.deliver(self.text_message(user, text))
-        if status != 200:
-            await self._keep("system", user, f"callback: HTTP {status}")
-        return status
+        app.keep("member", user, text)
+        return await self.deliver(self.callback(app, user, self.text_message(app, user, text)))
 
-    def text_message(self, user: str, text: str, *, msg_id: str | None = None) -> bytes:
+    def text_message(
+        self, app: SimulatedApp, user: str, text: str, *, msg_id: str | None = None
+    ) -> bytes:
         """Return the plain XML of a text message as page 90239 shows it."""
-        return (
-            f"<xml><ToUserName><![CDATA[{self.config.corp_id}]]></ToUserName>"
-            f"<FromUserName>{escape(user)}</FromUserName>"
-            f"<CreateTime>{self._clock.now().wall_s}</CreateTime>"
-            "<MsgType><![CDATA[text]]></MsgType>"
-            f"<Content>{escape(clip_bytes(text, MAX_INPUT_BYTES))}</Content>"
-            f"<MsgId>{msg_id or self._new_msg_id()}</MsgId>"
-            f"<AgentID>{self.config.app_id}</AgentID></xml>"
-        ).encode()
+        content = {
+            "Content": clip_bytes(text, MAX_INPUT_BYTES),
+            "MsgId": msg_id or str(secrets.randbits(62) | 1 << 61),
+        }
+        return message_xml(self._head(app, user, "text") | content)
 
-    async def deliver(self, plain: bytes) -> int:
-        """Sign, encrypt and post one callback; deliver again until 200, four times in all.
+    def event(self, app: SimulatedApp, user: str, name: str, **fields: str) -> Callback:
+        """Return the callback of an event (page 90240)."""
+        plain = message_xml(self._head(app, user, "event") | {"Event": name} | fields)
+        return self.callback(app, user, plain, about=name)
+
+    async def click(
+        self,
+        app: SimulatedApp,
+        user: str,
+        number: int,
+        key: str,
+        selected: Mapping[str, Sequence[str]] | None = None,
+    ) -> int:
+        """Let a member click on a card and return the status of the last delivery.
+
+        Raises:
+            InputError: ``sim.no-such-card`` or ``sim.no-such-button`` (key).
+        """
+        bubble = self._card(app, user, number)
+        card, given = bubble.card or {}, selected or {}
+        in_menu = key in menu_of(card)
+        if bubble.chosen or not (in_menu or key in choices_of(card)):
+            raise InputError("sim.no-such-button", key=key)
+        asked = questions_of(card)
+        if any(not set(options) <= asked.get(name, set()) for name, options in given.items()):
+            raise InputError("sim.no-such-button", key=key)
+        fields = self._head(app, user, "event") | {
+            "Event": "template_card_menu_event" if in_menu else CARD_EVENT,
+            "EventKey": key,
+            "TaskId": card["task_id"],
+            "CardType": card["card_type"],
+            "ResponseCode": app.new_code(card["task_id"]),
+        }
+        about = str(fields["Event"])
+        plain = message_xml(fields, given)
+        return await self.deliver(self.callback(app, user, plain, about=about, card=number))
+
+    async def repeat(self, number: int, *, renewed: bool) -> int:
+        """Send a callback again, as it was or encrypted and signed anew.
+
+        Args:
+            number: Of its exchange; 0 for the last one.
+            renewed: Encrypt and sign it anew.
+
+        Raises:
+            InputError: ``sim.no-such-callback``.
+        """
+        if number == 0 and self._sent:
+            number = next(reversed(self._sent))
+        if number not in self._sent:
+            raise InputError("sim.no-such-callback")
+        callback = self._sent[number]
+        return await self.deliver(self._renewed(callback) if renewed else callback, once=True)
+
+    def _card(self, app: SimulatedApp, user: str, number: int) -> Message:
+        bubble = self.feed.message(number)
+        if bubble is None or bubble.card is None or "task_id" not in bubble.card:
+            raise InputError("sim.no-such-card")
+        if bubble.app != app.config.name or bubble.user != user:
+            raise InputError("sim.no-such-card")
+        return bubble
+
+    def _head(self, app: SimulatedApp, user: str, kind: str) -> dict[str, str | int]:
+        return {
+            "ToUserName": app.config.corp_id,
+            "FromUserName": user,
+            "CreateTime": self.clock.now().wall_s,
+            "MsgType": kind,
+            "AgentID": app.config.app_id,
+        }
+
+    # callbacks
+
+    def callback(
+        self, app: SimulatedApp, user: str, plain: bytes, *, about: str = "text", card: int = 0
+    ) -> Callback:
+        """Encrypt and sign one callback."""
+        new = Callback(app.config.name, plain, about, user, {}, b"", card)
+        return self._renewed(new) if app.config.callback_url else new
+
+    async def deliver(self, callback: Callback, *, once: bool = False) -> int:
+        """Post a callback; deliver it again until 200, four times in all.
 
         Returns:
             The last HTTP status; 0 when there was no answer.
         """
-        status = 0
-        for attempt in range(DELIVERIES):
-            if attempt:
-                await asyncio.sleep(RETRY_SECONDS)
-            status = await self._post(plain)
+        app, timing, status = self.apps[callback.app], self.timing, 0
+        for attempt in range(1, (1 if once else timing.deliveries) + 1):
+            if attempt > 1:
+                await asyncio.sleep(timing.retry_s)
+                callback = self._renewed(callback) if timing.renewed else callback
+            status = await self._post(app, callback, attempt)
             if status == 200:
-                break
+                return status
+        app.keep("system", callback.user, f"callback: HTTP {status}")
         return status
 
-    async def messages(self, after: int, *, wait_seconds: float = 0.0) -> list[Message]:
-        """Return the bubbles after number ``after``; wait for one when there is none."""
+    def _renewed(self, callback: Callback) -> Callback:
+        config = self.apps[callback.app].config
+        crypto = _crypto_of(config)
+        encrypted = crypto.encrypt(callback.plain, secrets.token_bytes(16))
+        body = envelope_xml(config.corp_id, config.app_id, encrypted)
+        return replace(callback, query=self._signed(crypto, encrypted), body=body)
 
-        def fresh() -> list[Message]:
-            return [message for message in self._messages if message.number > after]
-
-        async with self._changed:
-            if not fresh() and wait_seconds > 0:
-                try:
-                    async with asyncio.timeout(wait_seconds):
-                        await self._changed.wait_for(lambda: bool(fresh()))
-                except TimeoutError:
-                    pass
-            return fresh()
-
-    # what the gateway uses
-
-    def new_token(self, corp_id: str, secret: str) -> dict[str, Any]:
-        """Answer ``gettoken`` (page 91039)."""
-        if corp_id != self.config.corp_id:
-            return {"errcode": 40013, "errmsg": "invalid corpid"}
-        if not secrets.compare_digest(secret.encode(), self.config.corp_secret.encode()):
-            return {"errcode": 40001, "errmsg": "invalid credential"}
-        now = self._clock.now().wall_s
-        live = [token for token, until in self._tokens.items() if until - now > 60]
-        token = live[0] if live else secrets.token_urlsafe(32)
-        self._tokens.setdefault(token, now + TOKEN_SECONDS)
-        return {
-            "errcode": 0,
-            "errmsg": "ok",
-            "access_token": token,
-            "expires_in": self._tokens[token] - now,
-        }
-
-    def forget_tokens(self) -> None:
-        """Make every token invalid at once, as WeCom may at any time."""
-        self._tokens.clear()
-
-    def app(self, token: str, app_id: str, *, address: str = "127.0.0.1") -> dict[str, Any]:
-        """Answer ``agent/get`` (page 90227)."""
-        refusal = self._no_token(token) or self._not_trusted(address)
-        if refusal is not None:
-            return refusal
-        if not (app_id.isascii() and app_id.isdigit()):
-            return {"errcode": 40056, "errmsg": "invalid agentid"}
-        if app_id != str(self.config.app_id):
-            return {"errcode": 301002, "errmsg": "not allow operate another agent with this token"}
-        return {"errcode": 0, "errmsg": "ok", "agentid": self.config.app_id, "name": "CodexBridge"}
-
-    async def take(self, token: str, body: object, *, address: str = "127.0.0.1") -> dict[str, Any]:
-        """Answer ``message/send`` (page 90236) and put the text into the chat."""
-        refusal = self._not_trusted(address) or self._refusal(token, body)
-        if refusal is not None:
-            return refusal
-        assert isinstance(body, dict)  # noqa: S101 - checked by _refusal; narrows the type
-        user, text = str(body["touser"]), str(body["text"]["content"])
-        if self._within_rate(user) and not self._is_duplicate(body, user, text):
-            await self._keep("app", user, clip_bytes(text, CHAT_BYTES, marker=""))
-        return {"errcode": 0, "errmsg": "ok", "msgid": secrets.token_urlsafe(24)}
-
-    def _no_token(self, token: str) -> dict[str, Any] | None:
-        if not token:
-            return {"errcode": 41001, "errmsg": "access_token missing"}
-        if token not in self._tokens:
-            return {"errcode": 40014, "errmsg": "invalid access_token"}
-        if self._tokens[token] <= self._clock.now().wall_s:
-            return {"errcode": 42001, "errmsg": "access_token expired"}
-        return None
-
-    def _not_trusted(self, address: str) -> dict[str, Any] | None:
-        if self.config.trusted_ip in ("*", address):
-            return None
-        return {"errcode": 60020, "errmsg": f"not allow to access from your ip, from ip: {address}"}
-
-    def _refusal(self, token: str, body: object) -> dict[str, Any] | None:
-        refusal = self._no_token(token)
-        if refusal is not None:
-            return refusal
-        if not isinstance(body, dict) or body.get("msgtype") != "text":
-            return {"errcode": 40008, "errmsg": "invalid message type"}
-        if body.get("agentid") != self.config.app_id:
-            return {"errcode": 40056, "errmsg": "invalid agentid"}
-        content = body.get("text")
-        if not isinstance(content, dict) or not str(content.get("content", "")).strip():
-            return {"errcode": 44004, "errmsg": "empty content"}
-        if not body.get("touser"):
-            return {"errcode": 81013, "errmsg": "user & party & tag all invalid"}
-        return None
-
-    def _within_rate(self, user: str) -> bool:
-        now = self._clock.now().wall_ms
-        sent = self._sent_at.setdefault(user, deque(maxlen=PER_MINUTE))
-        if len(sent) == PER_MINUTE and now - sent[0] < 60_000:
-            return False
-        sent.append(now)
-        return True
-
-    def _is_duplicate(self, body: dict[str, Any], user: str, text: str) -> bool:
-        if body.get("enable_duplicate_check") != 1:
-            return False
-        now = self._clock.now().wall_s
-        interval = int(body.get("duplicate_check_interval", 1800))
-        key = f"{user}\0{text}"
-        last = self._seen_bodies.get(key)
-        self._seen_bodies[key] = now
-        return last is not None and now - last < interval
-
-    async def _post(self, plain: bytes) -> int:
-        if self._crypto is None:
+    async def _post(self, app: SimulatedApp, callback: Callback, attempt: int) -> int:
+        url = app.config.callback_url
+        if not url:
             return 0
-        encrypted = self._crypto.encrypt(plain, secrets.token_bytes(16))
-        query = self._signed(self._crypto, encrypted)
-        body = (
-            f"<xml><ToUserName><![CDATA[{self.config.corp_id}]]></ToUserName>"
-            f"<AgentID><![CDATA[{self.config.app_id}]]></AgentID>"
-            f"<Encrypt><![CDATA[{encrypted}]]></Encrypt></xml>"
-        )
+        begun = self.clock.now()
+        status, answered = 0, b""
         try:
             async with self._session.post(
-                self.config.callback_url,
-                params=query,
-                data=body.encode(),
+                url,
+                params=callback.query,
+                data=callback.body,
                 headers={"Content-Type": "text/xml"},
-                timeout=aiohttp.ClientTimeout(total=DEADLINE_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=self.timing.deadline_s),
                 allow_redirects=False,
             ) as answer:
-                return answer.status
+                answered = await _read(answer)
+                status = answer.status
         except (aiohttp.ClientError, TimeoutError):
-            return 0
+            status = 0
+        plain, note = self._take_reply(app, callback, answered) if status == 200 else ("", "")
+        ended = self.clock.now()
+        number = self.feed.next_number()
+        self._sent[number] = callback
+        if len(self._sent) > CALLBACKS_KEPT:
+            self._sent.popitem(last=False)
+        self.feed.put(
+            Exchange(
+                number=number,
+                app=app.config.name,
+                kind="callback",
+                what=callback.about,
+                at_ms=begun.wall_ms,
+                took_ms=ended.wall_ms - begun.wall_ms,
+                attempt=attempt,
+                status=status,
+                errcode=None,
+                sent=f"POST {url}?{urlencode(callback.query)}\n\n{callback.body.decode()}",
+                sent_plain=callback.plain.decode(),
+                answered=f"HTTP {status}\n\n{answered.decode('utf-8', 'replace')}",
+                answered_plain=plain,
+                note=note,
+            )
+        )
+        return status
+
+    def _take_reply(self, app: SimulatedApp, callback: Callback, body: bytes) -> tuple[str, str]:
+        """Show what the gateway answered; returns its plain text, and why it does not count."""
+        if not body:
+            return "", ""
+        is_event = b"<MsgType>event</MsgType>" in callback.plain
+        try:
+            reply, plain = read_reply(
+                body,
+                _crypto_of(app.config),
+                corp_id=app.config.corp_id,
+                user=callback.user,
+                event=callback.about if is_event else "",
+            )
+        except ReplyError as error:
+            app.keep("system", callback.user, f"passive reply: {error}")
+            return "", str(error)
+        self._show_reply(app, callback, reply)
+        return plain, ""
+
+    def _show_reply(self, app: SimulatedApp, callback: Callback, reply: PassiveReply) -> None:
+        bubble = self.feed.message(callback.card)
+        if reply.kind in ("update_button", "update_template_card"):
+            if bubble is not None and bubble.card is not None:  # of who clicked, alone
+                chosen = reply.text if reply.card is None else ""
+                task_id, user = bubble.card["task_id"], {callback.user.lower()}
+                app.change_cards(task_id, user, card=reply.card, chosen=chosen)
+        else:
+            app.keep("app", callback.user, reply.text)
 
     def _signed(self, crypto: SimulatedCrypto, encrypted: str) -> dict[str, str]:
-        timestamp, nonce = str(self._clock.now().wall_s), secrets.token_hex(8)
+        timestamp, nonce = str(self.clock.now().wall_s), secrets.token_hex(8)
         signature = crypto.signature(timestamp, nonce, encrypted)
         return {"msg_signature": signature, "timestamp": timestamp, "nonce": nonce}
 
-    async def _keep(self, sender: Literal["member", "app", "system"], user: str, text: str) -> None:
-        async with self._changed:
-            self._count += 1
-            self._messages.append(
-                Message(self._count, sender, user, text, self._clock.now().wall_ms)
-            )
-            self._changed.notify_all()
+    def state(self) -> dict[str, Any]:
+        """Return the apps and what is switched on, for the page and the commands."""
+        now_ms = self.clock.now().wall_ms
+        return {
+            "apps": [
+                {
+                    "name": name,
+                    "corp_id": app.config.corp_id,
+                    "app_id": app.config.app_id,
+                    "callback_url": app.config.callback_url,
+                    "trusted_ip": app.config.trusted_ip,
+                    "members": list(app.config.members),
+                    "faults": app.switches.told(now_ms),
+                }
+                for name, app in self.apps.items()
+            ],
+            "renewed": self.timing.renewed,
+        }
 
-    def _new_msg_id(self) -> str:
-        return str(secrets.randbits(62) | 1 << 61)
+
+async def _read(answer: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in answer.content.iter_any():
+        body += piece
+        if len(body) > MAX_REPLY_BYTES:
+            break
+    return bytes(body)
 
 
-def _crypto_of(config: SimulatorConfig) -> SimulatedCrypto:
+def _crypto_of(config: AppConfig) -> SimulatedCrypto:
     return SimulatedCrypto(config.token, config.encoding_aes_key, config.corp_id)
-
-
-def as_json(messages: list[Message]) -> list[dict[str, Any]]:
-    """Return the bubbles as JSON objects."""
-    return [asdict(message) for message in messages]

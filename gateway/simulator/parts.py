@@ -73,17 +73,16 @@ class Parts:
         self._start_agent(project)
 
     def _start_simulator(self) -> Installation:
-        ports = _free_ports(2)
         made = write_installation(
             find_home({"CODEXBRIDGE_HOME": str(self._home)}).config,
-            simulator_port=ports[0],
-            gateway_port=ports[1],
+            ports=_free_ports(),
             lang=self._lang,
         )
         child = self._children.start("simulator", ["sim"])
-        self.chat = SimulatorClient(made.config.port)
-        self._until(child, lambda: _answers(made.config.port))
-        url = f"http://127.0.0.1:{made.config.port}/"
+        port = made.config.page_port
+        self.chat = SimulatorClient(port)
+        self._until(child, lambda: _answers(port))
+        url = f"http://127.0.0.1:{port}/"
         self._done(S.DEMO_SIM, url)
         if self._browser and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
             import webbrowser
@@ -95,7 +94,7 @@ class Parts:
         gateway = ["gateway", "--config", str(made.gateway)]
         self._children.call([*gateway, "member", "add", MEMBER])
         child = self._children.start("gateway", [*gateway, "--secrets-dir", str(made.secrets)])
-        base = made.config.callback_url.rsplit("/wecom", 1)[0]
+        base = made.config.first.callback_url.rsplit("/wecom", 1)[0]
         self._until(child, lambda: _answers(int(base.rsplit(":", 1)[1])))
         self._done(S.DEMO_GATEWAY, base)
         return base
@@ -152,12 +151,12 @@ def _windows(status: Mapping[str, Any]) -> str:
     return str(status.get("windows", {}).get("state", ""))
 
 
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(listener.getsockname()[1]) for listener in sockets]
+def _free_ports() -> tuple[int, int, int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+    first, second, third = (int(listener.getsockname()[1]) for listener in sockets)
     for listener in sockets:
         listener.close()
-    return ports
+    return first, second, third
 
 
 def _answers(port: int) -> bool:

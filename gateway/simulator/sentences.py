@@ -60,12 +60,73 @@ HELP_CONFIG: Final = Sentence(
 HELP_PORT_FILE: Final = Sentence(
     en="write the port to this file once it listens", zh="开始监听后把端口写入此文件"
 )
+HELP_DEADLINE: Final = Sentence(
+    en="seconds after which a callback is cut off (default 5, as WeCom's)",
+    zh="回调超过多少秒即断开（默认 5，与企业微信一致）",
+)
+HELP_PAUSE: Final = Sentence(
+    en="seconds before a callback is delivered again (default 1)",
+    zh="重新投递回调前等待的秒数（默认 1）",
+)
+HELP_RENEWED: Final = Sentence(
+    en="encrypt and sign retries anew; WeCom does not document which it does",
+    zh="重试时重新加密和签名；企业微信没有说明它用哪一种",
+)
+HELP_PAGE_PORT: Final = Sentence(
+    en="port of the simulator's page and commands", zh="模拟器页面和命令的端口"
+)
+HELP_APP: Final = Sentence(
+    en="which app, by its name; without it the first", zh="应用的名称；不写就是第一个"
+)
+HELP_FURTHER_APP: Final = Sentence(
+    en="one more app of the same corp; may be repeated", zh="同一企业的另一个应用；可重复"
+)
+HELP_FURTHER_CORP: Final = Sentence(
+    en="one more app, of a corp of its own; may be repeated",
+    zh="另一个企业的一个应用；可重复",
+)
+SIM_REPEAT: Final = Sentence(en="deliver the last callback again", zh="把上一个回调再投递一次")
+HELP_REPEAT_RENEWED: Final = Sentence(
+    en="encrypted and signed anew, instead of the same bytes", zh="重新加密和签名，而不是原样重发"
+)
+SIM_REPEATED: Final = Sentence(
+    en="Delivered again: HTTP {status}.", zh="已再次投递：HTTP {status}。"
+)
+SIM_FAULT: Final = Sentence(
+    en="switch an error of the API on or off; alone, list them",
+    zh="打开或关闭 API 的一种错误；不带参数则列出全部",
+)
+HELP_FAULT: Final = Sentence(
+    en="which error, such as 60020 or 45009-hour; with --off alone, all of them",
+    zh="哪种错误，例如 60020 或 45009-hour；只写 --off 则关闭全部",
+)
+HELP_OFF: Final = Sentence(en="switch it off", zh="关闭它")
+HELP_SECONDS: Final = Sentence(
+    en="for so many seconds; without it until it is switched off, or as long as WeCom's block",
+    zh="持续的秒数；不写就一直持续到关闭，频率限制则与企业微信一样长",
+)
+HELP_COUNT: Final = Sentence(en="for so many calls", zh="持续的调用次数")
+HELP_ADDRESS: Final = Sentence(en="the address that 60020 names", zh="60020 中显示的 IP 地址")
+SIM_TOKENS: Final = Sentence(en="end the access tokens of an app", zh="让应用的 access_token 失效")
+HELP_TOKENS: Final = Sentence(
+    en="expire: they answer 42001; forget: 40014", zh="expire：返回 42001；forget：返回 40014"
+)
+HELP_TOKEN_SECONDS: Final = Sentence(
+    en="how long the next tokens last (default 7200)",
+    zh="之后的 access_token 有效多少秒（默认 7200）",
+)
+SIM_TOKENS_ENDED: Final = Sentence(
+    en="No access token of before counts any more.", zh="之前的 access_token 都已失效。"
+)
+SIM_FAULTS: Final = Sentence(en="There are: {names}", zh="可选：{names}")
+SIM_FAULTS_ON: Final = Sentence(en="On: {faults}", zh="已打开：{faults}")
+SIM_NO_FAULTS: Final = Sentence(en="No error is on.", zh="没有打开任何错误。")
 HELP_USER: Final = Sentence(en="which member writes", zh="以哪位成员的身份发送")
 HELP_WAIT: Final = Sentence(
     en="seconds to wait for replies (default 3)", zh="等待回复的秒数（默认 3）"
 )
 HELP_TEXT: Final = Sentence(en='what to write, such as "@dev help"', zh='内容，例如 "@dev help"')
-HELP_SIM_PORT: Final = Sentence(en="port of the simulator", zh="模拟器的端口")
+HELP_SIM_PORT: Final = Sentence(en="port of the simulated API", zh="模拟 API 的端口")
 HELP_GATEWAY_PORT: Final = Sentence(en="port of the gateway", zh="网关的端口")
 HELP_SCRIPT: Final = Sentence(
     en="chat messages, one a line, sent in turn; it never approves",
@@ -86,8 +147,9 @@ SIM_WROTE: Final = Sentence(
     "        codexbridge gateway --config {gateway} --secrets-dir {secrets}",
 )
 SIM_READY: Final = Sentence(
-    en="WeCom simulator: the chat is at http://127.0.0.1:{port}/ , callbacks go to {callback}",
-    zh="企业微信模拟器：聊天页面在 http://127.0.0.1:{port}/ ，回调发往 {callback}",
+    en="WeCom simulator: the page is at http://127.0.0.1:{port}/ , the API at port {api}, "
+    "callbacks go to {callback}",
+    zh="企业微信模拟器：页面在 http://127.0.0.1:{port}/ ，API 在端口 {api}，回调发往 {callback}",
 )
 SIM_SENT_BADLY: Final = Sentence(
     en="The gateway did not take the message (HTTP {status}). Is it running? 0 means no answer.",

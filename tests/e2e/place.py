@@ -83,9 +83,9 @@ class Place:
     @classmethod
     def at(cls, root: Path, **extra: str) -> Place:
         """Write the configuration; start nothing."""
-        simulator_port, gateway_port = free_ports(2)
+        api_port, page_port, gateway_port = free_ports(3)
         made = write_installation(
-            root / "config", simulator_port=simulator_port, gateway_port=gateway_port, lang="en"
+            root / "config", ports=(api_port, page_port, gateway_port), lang="en"
         )
         return cls(root, made, gateway_port, extra)
 
@@ -218,7 +218,7 @@ class Place:
         self, text: str, *, user: str = "zhangwei", msg_id: str | None = None
     ) -> tuple[dict[str, str], bytes]:
         """Return query and body of a callback, made by wechatpy."""
-        config = self.made.config
+        config = self.made.config.first
         crypto = WeChatCrypto(config.token, config.encoding_aes_key, config.corp_id)
         plain = (
             f"<xml><ToUserName><![CDATA[{config.corp_id}]]></ToUserName>"
@@ -246,7 +246,7 @@ class Place:
         """Post a callback and return the HTTP status."""
         query, body = made
         request = urllib.request.Request(
-            f"{self.made.config.callback_url}?{urlencode(query)}", data=body, method="POST"
+            f"{self.made.config.first.callback_url}?{urlencode(query)}", data=body, method="POST"
         )
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
@@ -256,7 +256,7 @@ class Place:
 
     def chat(self, user: str = "zhangwei") -> list[str]:
         """Return what the app said to a member, as the simulator decoded it."""
-        url = f"http://127.0.0.1:{self.made.config.port}/api/messages"
+        url = f"http://127.0.0.1:{self.made.config.page_port}/api/messages"
         with urllib.request.urlopen(url, timeout=5) as answer:
             bubbles = json.loads(answer.read())
         return [

@@ -101,7 +101,7 @@ class Front:
             encoding: Of the echo in the query.
             address: Where it comes from.
         """
-        config = self.place.made.config
+        config = self.place.made.config.first
         crypto = WeChatCrypto(config.token, config.encoding_aes_key, config.corp_id)
         timestamp = str(int(time.time()))
         while True:

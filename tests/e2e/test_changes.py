@@ -269,7 +269,7 @@ def given_to(place: Place, short_id: str, member: str) -> None:
         journal.execute(
             "UPDATE tasks SET source = 'wecom', channel = 'wecom_app', claimed_user = ?,"
             " thread_id = ? WHERE short_id = ?",
-            (member, f"wecom_app:{place.made.config.app_id}:{member}", short_id),
+            (member, f"wecom_app:{place.made.config.first.app_id}:{member}", short_id),
         )
         journal.commit()
     place.start_agent()

@@ -63,7 +63,7 @@ def test_a_new_admin_gets_from_nothing_to_a_paired_machine(tmp_path: Path) -> No
             assert trial.typed[-3:] == [CONSOLE, TRUST, PAIR]
             shown = " ".join(terminal.shown.split())
             assert " ".join(words) in shown
-            assert trial.console.corp_secret not in shown
+            assert trial.console.first.corp_secret not in shown
             for name in ("wecom__token", "wecom__encoding_aes_key"):  # made, so shown once
                 assert shown.count((trial.secrets / name).read_text(encoding="utf-8")) == 1
             (running,) = trial.gateways()
@@ -72,7 +72,7 @@ def test_a_new_admin_gets_from_nothing_to_a_paired_machine(tmp_path: Path) -> No
             assert terminal.read_to_end().rstrip().endswith("Stopping the gateway …")
             assert terminal.fork.wait(10) == 0
         assert trial.gateways() == []
-        (said,) = SimulatorClient(trial.console.port).messages(0)
+        (said,) = SimulatorClient(trial.console.page_port).messages(0)
         assert (said["user"], said["text"].partition("：")[0]) == ("zhangwei", "一切就绪")
         assert trial.is_whole()
 
@@ -101,20 +101,20 @@ def test_a_second_run_changes_nothing(trial: Trial) -> None:
         again.read_to_end()
     assert trial.files() == before
     assert (_codes(trial), codes) == (1, 1)
-    assert len(SimulatorClient(trial.console.port).messages(0)) == 1
+    assert len(SimulatorClient(trial.console.page_port).messages(0)) == 1
     assert trial.is_whole()
 
 
 def test_what_an_admin_wrote_is_kept_with_its_comments_and_its_mode(trial: Trial) -> None:
     file = trial.root / "config" / "gateway.toml"
     written = '# ours\nlanguage = "en"  # the team\n\n[wecom]  # the app\ncorp_id = "{}"\n'
-    file.write_text(written.format(trial.console.corp_id), encoding="utf-8")
+    file.write_text(written.format(trial.console.first.corp_id), encoding="utf-8")
     file.chmod(0o640)
     with trial.init() as terminal:
         assert trial.walk(terminal, stop_at=8)  # all questions but one
     text = file.read_text(encoding="utf-8")
     assert text.startswith('# ours\nlanguage = "en"  # the team\n')
-    assert f'[wecom]  # the app\ncorp_id = "{trial.console.corp_id}"\n' in text
+    assert f'[wecom]  # the app\ncorp_id = "{trial.console.first.corp_id}"\n' in text
     assert file.stat().st_mode & 0o777 == 0o640
     assert "(企业ID):" not in trial.typed
 
@@ -129,17 +129,17 @@ def test_a_secret_is_refused_three_times_and_never_written(trial: Trial) -> None
 
 
 def test_a_script_is_told_what_is_missing_and_gets_the_line(trial: Trial) -> None:
-    code, out, err = trial.unasked("--corp-id", trial.console.corp_id)
+    code, out, err = trial.unasked("--corp-id", trial.console.first.corp_id)
     assert (code, out) == (2, "")
     assert err == "codexbridge: wecom.agent_id is missing. Give it as --agent-id.\n"
-    given = ("--agent-id", str(trial.console.app_id), "--member", "zhangwei")
+    given = ("--agent-id", str(trial.console.first.app_id), "--member", "zhangwei")
     code, out, err = trial.unasked(*given)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert str(trial.secrets / "wecom__corp_secret") in err
     trial.secrets.mkdir(mode=0o700)
     for name, value in (
-        ("corp_secret", trial.console.corp_secret),
+        ("corp_secret", trial.console.first.corp_secret),
         ("token", "T" * 24),
         ("encoding_aes_key", "k" * 43),
     ):
@@ -163,7 +163,9 @@ def test_a_refused_secret_ends_a_script_in_one_line(trial: Trial) -> None:
     trial.secrets.mkdir(mode=0o700)
     (trial.secrets / "wecom__corp_secret").write_text("wrong", encoding="utf-8")
     (trial.secrets / "wecom__corp_secret").chmod(0o600)
-    code, out, err = trial.unasked("--corp-id", trial.console.corp_id, "--agent-id", "1000002")
+    code, out, err = trial.unasked(
+        "--corp-id", trial.console.first.corp_id, "--agent-id", "1000002"
+    )
     assert (code, out) == (2, "")
     assert "codexbridge: wecom.corp_secret is wrong" in err.splitlines()[-1]
 

@@ -177,7 +177,7 @@ def _key_bytes(place: Place) -> bytes:
 
 @pytest.mark.requirement("R71")
 def test_an_unsigned_json_post_is_refused(running: Place) -> None:
-    url = running.made.config.callback_url
+    url = running.made.config.first.callback_url
     body = json.dumps({"text": "@dev test", "from": "zhangwei", "machineId": "dev-1"}).encode()
     assert 400 <= request(url, body=body) < 500
     assert 400 <= request(f"{url}?msg_signature={'0' * 40}&timestamp=1&nonce=a", body=body) < 500
@@ -253,7 +253,8 @@ def _last_name(node: ast.AST) -> str:
 
 def test_a_wrong_receive_id_is_refused(running: Place) -> None:
     """Right token and key, another corp: only the receive id inside the ciphertext tells."""
-    foreign = replace(running.made.config, corp_id="ww0000000000000000")
+    config = running.made.config
+    foreign = config.with_app(replace(config.first, corp_id="ww0000000000000000"))
     stranger = Place(running.root, replace(running.made, config=foreign), running.gateway_port)
     assert 400 <= stranger.callback("@dev test") < 500
     assert running.gateway_tasks() == []

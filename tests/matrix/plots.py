@@ -92,7 +92,7 @@ def _place(root: Path) -> Place:
     """
     ports = _quiet_ports()
     made = write_installation(
-        root / "config", simulator_port=next(ports), gateway_port=(port := next(ports)), lang="en"
+        root / "config", ports=(next(ports), next(ports), port := next(ports)), lang="en"
     )
     return Place(root, made, port, {"HOME": str(root.parent / "git" / "home")})
 

@@ -243,7 +243,7 @@ class Running:
         try:
             if name == "agent":
                 return bool(call(find_home(self.environ), self.environ, "status"))
-            port = self.place.made.config.port
+            port = self.place.made.config.page_port
             url = {
                 "gateway": f"{self.place.base}/health/ready",
                 "simulator": f"http://127.0.0.1:{port}/",

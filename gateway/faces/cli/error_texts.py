@@ -280,6 +280,31 @@ _SIMULATOR: Final = {
         en="No simulator answers on port {port}. Start it: codexbridge sim",
         zh="端口 {port} 上没有模拟器响应。请先启动：codexbridge sim",
     ),
+    "sim.unknown-app": Sentence(
+        en="The simulator has no app {name}. Its apps are in simulator.json.",
+        zh="模拟器没有名为 {name} 的应用。它的应用见 simulator.json。",
+    ),
+    "sim.app-name": Sentence(
+        en="{name} cannot be the name of one more app: lower-case letters and digits, each name "
+        "once, at most 17 apps.",
+        zh="{name} 不能作为新应用的名称：只能用小写字母和数字，不能重名，最多 17 个应用。",
+    ),
+    "sim.unknown-fault": Sentence(
+        en="There is no error {name} to switch on. List them: codexbridge sim fault",
+        zh="没有名为 {name} 的错误可以打开。查看全部：codexbridge sim fault",
+    ),
+    "sim.no-such-card": Sentence(
+        en="This member has no such card that can be clicked.",
+        zh="这位成员没有可以点击的这张卡片。",
+    ),
+    "sim.no-such-button": Sentence(
+        en="The card has no button {key}, or it was clicked already.",
+        zh="卡片上没有按钮 {key}，或者已经点过了。",
+    ),
+    "sim.no-such-callback": Sentence(
+        en="There is no such callback to deliver again. Send a message first.",
+        zh="没有可以再次投递的回调。请先发一条消息。",
+    ),
     "sim.refused": Sentence(
         en="The simulator on port {port} answered with status {status}.",
         zh="端口 {port} 上的模拟器返回状态 {status}。",

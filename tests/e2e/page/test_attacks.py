@@ -460,7 +460,7 @@ def test_a_person_without_a_session_is_told_how_to_get_one_and_nothing_else(desk
     shown = desk.visit.get("/").lacking("Cookie").send()
     assert shown.status == 403
     assert_says_nothing(shown)
-    assert desk.place.made.config.corp_id.encode() not in shown.body
+    assert desk.place.made.config.first.corp_id.encode() not in shown.body
     assert desk.visit.get("/").send().status == 200
 
 
