@@ -68,7 +68,8 @@ class Card:
 
     Attributes:
         card_id: Names it to the channel, once for all: ``[0-9A-Za-z_@-]``, at most 128.
-        title: Which task, and where it stands.
+        title: Which task.
+        said: Where it stands.
         line: What it is about.
         facts: Label and value, at most six.
         buttons: Key and label.  None approves anything (P1).
@@ -77,6 +78,7 @@ class Card:
 
     card_id: str
     title: str
+    said: str
     line: str
     facts: tuple[tuple[str, str], ...]
     buttons: tuple[tuple[str, str], ...]

@@ -23,12 +23,8 @@ from gateway.store.tasks import Task
 STATUS: Final = "status"
 CANCEL: Final = "cancel"
 
-TITLE: Final = Sentence(en="{id} waits for you at {machine}", zh="{id} 等你在 {machine} 上批准")
-ENDED: Final = Sentence(en="{id} · {outcome}", zh="{id} · {outcome}")
-OVERTAKEN: Final = Sentence(en="{id} · asked again, see below", zh="{id} · 已重新请求批准，见下方")
-MACHINE: Final = Sentence(en="Machine", zh="开发机")
-STATE: Final = Sentence(en="State", zh="状态")
-WAITS: Final = Sentence(en="waiting for local approval", zh="等待本地批准")
+TITLE: Final = Sentence(en="{id} · {machine}", zh="{id} · {machine}")
+OVERTAKEN: Final = Sentence(en="asked again, see below", zh="已重新请求批准，见下方")
 WHO: Final = Sentence(en="Who acts", zh="由谁处理")
 WHOEVER: Final = Sentence(en="a person at that machine", zh="在该开发机前的人")
 UNTIL: Final = Sentence(en="Until", zh="截止")
@@ -46,8 +42,6 @@ def waiting(
     lang = speaker.lang
     until = say(IN_TIME, lang, until=speaker.hour(until_ms), left=speaker.left(until_ms))
     facts = (
-        (MACHINE, machine),
-        (STATE, say(WAITS, lang)),
         (WHO, say(WHOEVER, lang)),
         (UNTIL, until),
         (CODE, code),
@@ -56,6 +50,7 @@ def waiting(
     return Card(
         card_id=f"{task.task_id}@{code.replace(' ', '-')}",
         title=say(TITLE, lang, id=task.short_id, machine=machine),
+        said=say(replies.WAITS_THERE, lang, machine=machine),
         line=reveal(redact(words)).strip(),
         facts=tuple((say(label, lang), value) for label, value in facts),
         buttons=((STATUS, say(VIEW, lang)), (CANCEL, say(STOP, lang))),
@@ -73,12 +68,9 @@ def end(conn: Connection, task: Task, machine: str, reason: Reason | None, *, at
         at: Now.
     """
     lang = task.lang
-    title = say(OVERTAKEN, lang, id=task.short_id)
-    if reason is not None:
-        outcome = say(replies.OUTCOME[reason], lang)
-        title = say(ENDED, lang, id=task.short_id, outcome=outcome)
+    title = say(TITLE, lang, id=task.short_id, machine=machine)
+    said = say(replies.OUTCOME[reason] if reason is not None else OVERTAKEN, lang)
     unsent = outbox.drop_cards(conn, task.task_id, at_ms=at.wall_ms)
     for card_id in {*cards.end(conn, task.task_id)} - unsent:
-        facts = ((say(MACHINE, lang), machine),)
-        card = Card(card_id, title, "", facts, ((STATUS, say(VIEW, lang)),), over=True)
+        card = Card(card_id, title, said, "", (), ((STATUS, say(VIEW, lang)),), over=True)
         tell(conn, task, f"over:{card_id}", "", at=at, card=card)

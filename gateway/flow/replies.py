@@ -127,10 +127,11 @@ QUEUED_FIRST = Sentence(
     zh="{id} 排队中：{machine} 还从未上线。首次连接后即发送，{until} 过期（还剩 {left}）。\n"
     "撤回：{prefix} 取消 {id}",
 )
-WAITING = Sentence(
-    en="Proposal ready; waiting for local approval on {machine}\n{id} · code {code}",
-    zh="方案已就绪，等待在 {machine} 上本地批准\n{id} · 确认码 {code}",
+WAITS_THERE = Sentence(
+    en="Proposal ready; waiting for local approval on {machine}",
+    zh="方案已就绪，等待在 {machine} 上本地批准",
 )
+WAITING = Sentence(en="{waits}\n{id} · code {code}", zh="{waits}\n{id} · 确认码 {code}")
 APPROVE_BY = Sentence(
     en="Until {until} ({left}):\ncodexbridge approve {id}",
     zh="{until} 前（{left}）：\ncodexbridge approve {id}",
@@ -339,7 +340,8 @@ class Speaker:
 
     def waiting(self, task: Task, machine: str, words: str, *, code: str, until_ms: int) -> str:
         """Say that a person must decide at the machine, on what its agent says, and until when."""
-        head = say(WAITING, self.lang, id=task.short_id, machine=machine, code=code)
+        waits = say(WAITS_THERE, self.lang, machine=machine)
+        head = say(WAITING, self.lang, id=task.short_id, waits=waits, code=code)
         until, left = self.hour(until_ms), self.left(until_ms)
         facts = {"id": task.short_id, "until": until, "left": left}
         how = f"\n{say(APPROVE_BY, self.lang, **facts)}"

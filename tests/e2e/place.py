@@ -260,7 +260,7 @@ class Place:
         with urllib.request.urlopen(url, timeout=5) as answer:
             bubbles = json.loads(answer.read())
         return [
-            bubble["text"]
+            _words_of(bubble)
             for bubble in bubbles
             if bubble["sender"] == "app" and bubble["user"] == user
         ]
@@ -324,6 +324,15 @@ class Place:
             whole = "NOT SANDBOXED" in shown or "both groups" in shown or "whole" in shown
             terminal.type(code[0] if whole else code[1])
             return shown + terminal.read_to_end()
+
+
+def _words_of(bubble: Mapping[str, Any]) -> str:
+    """Return what a member reads in a bubble: its text, or all words of its card."""
+    card = bubble["card"]
+    if card is None:
+        return str(bubble["text"])
+    rows = (f"{row['keyname']} {row['value']}" for row in card["horizontal_content_list"])
+    return "\n".join((*card["main_title"].values(), card.get("sub_title_text", ""), *rows))
 
 
 class Terminal:

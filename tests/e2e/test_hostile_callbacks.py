@@ -48,7 +48,7 @@ class Forge:
     """Makes calls: a right one with one thing wrong."""
 
     def __init__(self, place: Place) -> None:
-        self.config = place.made.config
+        self.config = place.made.config.first
         self.now = int(time.time())
         self.ours = self.crypto()
         self.good = self.sealed(self.message())

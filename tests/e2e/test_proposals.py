@@ -201,7 +201,7 @@ def test_a_next_version_builds_on_the_one_before_and_replaces_it(shop: Shop) -> 
     assert second != first
     assert shop.raw_diff(second) == DIFF.replace("retry = 5", "retry = 7")
     assert shop.place.final(first)["reason"] == "cancelled"
-    assert second in shop.hears(first, "cancelled")
+    assert second in shop.hears(first, "cancelled on dev-1")
     assert shop.place.run("approve", first, check=False).returncode != 0
 
     shop.say(f"@dev apply {second}")

@@ -41,7 +41,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def _peer(place: Place, **request: Any) -> dict[str, Any]:
-    config = place.made.config
+    config = place.made.config.first
     keys = {"token": config.token, "key": config.encoding_aes_key, "id": config.corp_id}
     done = subprocess.run(  # our own script
         ["node", str(PEER)],
@@ -57,7 +57,7 @@ def _peer(place: Place, **request: Any) -> dict[str, Any]:
 
 def _deliver(place: Place, text: str, *, msg_id: int) -> tuple[int, bytes]:
     """Post a message as WeCom's own package closes it; status and body of the answer."""
-    config, now = place.made.config, str(int(time.time()))
+    config, now = place.made.config.first, str(int(time.time()))
     plain = (
         f"<xml><ToUserName><![CDATA[{config.corp_id}]]></ToUserName>"
         "<FromUserName><![CDATA[zhangwei]]></FromUserName>"
@@ -107,7 +107,7 @@ def test_wecoms_own_package_is_heard_and_reads_what_is_said_while_nothing_can_be
     wait_until(lambda: _is_held(place))
     status, body = _deliver(place, "@dev status", msg_id=3)
     reply, receiver = _read(place, body)
-    assert (status, receiver) == (200, place.made.config.corp_id)
+    assert (status, receiver) == (200, place.made.config.first.corp_id)
     assert reply.findtext("ToUserName") == "zhangwei"
     assert reply.findtext("MsgType") == "text"
     said = reply.findtext("Content") or ""
@@ -122,7 +122,7 @@ def test_wecoms_own_package_is_heard_and_reads_what_is_said_while_nothing_can_be
 
 
 def test_wechatpys_client_sends_through_the_simulated_api(place: Place) -> None:
-    config = place.made.config
+    config = place.made.config.first
     client = _client(place, config.corp_secret)
     answer = client.message.send_text(config.app_id, "zhangwei", "来自 wechatpy")
     assert answer["errcode"] == 0
@@ -142,7 +142,7 @@ class Client(WeChatClient):  # type: ignore[misc]
 
 
 def _client(place: Place, secret: str) -> Client:
-    config = place.made.config
+    config = place.made.config.first
     client = Client(config.corp_id, secret)
-    client.API_BASE_URL = f"http://127.0.0.1:{config.port}/cgi-bin/"
+    client.API_BASE_URL = f"http://127.0.0.1:{place.made.config.port}/cgi-bin/"
     return client

@@ -25,7 +25,10 @@ def template_card(card: Card) -> dict[str, Any]:
     return {
         "card_type": "button_interaction",
         "source": _SOURCE,
-        "main_title": {"title": one_line(card.title, _TITLE_BYTES)},
+        "main_title": {
+            "title": one_line(card.title, _TITLE_BYTES),
+            "desc": one_line(card.said, _TITLE_BYTES),
+        },
         "sub_title_text": clip_bytes(card.line, _LINE_BYTES),
         "horizontal_content_list": [
             {"keyname": one_line(label, _LABEL_BYTES), "value": one_line(value, _FACT_BYTES)}

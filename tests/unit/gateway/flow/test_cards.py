@@ -52,7 +52,8 @@ async def test_who_must_act_is_shown_on_a_card_that_can_only_be_looked_at_or_sto
     await desk.events(task, *TO_APPROVAL)
     await desk.event(task, "WAITING_APPROVAL", "login.py +3 −1", waiting=WAITING)
     ((_, card),) = await _cards(desk)
-    assert card.title == f"{task.short_id} waits for you at {MACHINE}"
+    assert card.title == f"{task.short_id} · {MACHINE}"
+    assert card.said == f"Proposal ready; waiting for local approval on {MACHINE}"
     assert card.line == "login.py +3 −1"
     assert dict(card.facts)["Code"] == WAITING["seal_code"]
     assert [key for key, _ in card.buttons] == ["status", "cancel"]
@@ -67,7 +68,7 @@ async def test_a_card_is_changed_once_at_the_end_and_the_end_is_said_in_words(de
     await desk.events(task, "EXECUTING")
     await desk.result(task, "COMPLETED", "completed", "2 passed")
     ((changed, handle),) = await _sent(desk)
-    assert (changed.title, changed.over, handle) == (f"{task.short_id} · completed", True, "code-1")
+    assert (changed.said, changed.over, handle) == ("completed", True, "code-1")
     assert [key for key, _ in changed.buttons] == ["status"]
     assert (await desk.said())[-1].startswith(f"{task.short_id} ✓ 2 passed")
     await desk.result(task, "COMPLETED", "completed", "2 passed")
@@ -102,7 +103,7 @@ async def test_an_approval_asked_anew_has_its_own_card(desk: Desk) -> None:
     await desk.event(task, "WAITING_APPROVAL", waiting=WAITING | {"seal_code": "AAAA-BBBB"})
     (old, handle), (new, none) = await _sent(desk)
     assert (old.over, handle, new.over, none) == (True, "code-1", False, None)
-    assert old.title == f"{task.short_id} · asked again, see below"
+    assert old.said == "asked again, see below"
     assert old.card_id != new.card_id
 
 

@@ -69,8 +69,7 @@ def test_every_reason_has_its_own_words() -> None:
 
 
 def test_the_waiting_sentence_is_the_agreed_one() -> None:
-    first, _, _ = replies.WAITING.en.partition("\n")
-    assert first == "Proposal ready; waiting for local approval on {machine}"
+    assert replies.WAITS_THERE.en == "Proposal ready; waiting for local approval on {machine}"
 
 
 @pytest.mark.parametrize("name", [name for name in SENTENCES if not name.startswith("FINAL")])

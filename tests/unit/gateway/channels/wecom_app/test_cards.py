@@ -19,12 +19,13 @@ from tests.people import alone
 
 CARD = Card(
     card_id="0199-c0de@7K3F-9Q2M",
-    title="T-7K3F 等你在 dev-1 上批准",
+    title="T-7K3F · dev-1",
+    said="方案已就绪，等待在 dev-1 上本地批准",
     line="login.py +3 −1",
     facts=(("开发机", "dev-1"), ("确认码", "7K3F-9Q2M")),
     buttons=(("status", "查看状态"), ("cancel", "取消任务")),
 )
-OVER = Card(CARD.card_id, "T-7K3F · 已完成", "", (), (("status", "查看状态"),), over=True)
+OVER = Card(CARD.card_id, "T-7K3F · dev-1", "已完成", "", (), (("status", "查看状态"),), over=True)
 ZHANG = alone("zhang")
 OK = {"errcode": 0, "errmsg": "ok"}
 
