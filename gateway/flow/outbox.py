@@ -195,9 +195,10 @@ class Outbox:
         return await self._store.read(cards.handle, card.card_id, now_ms=now_ms)
 
     def _text_of(self, message: Message) -> str:
-        """Return what is sent; where the channel drops no copy any more, one says what it is."""
+        """Return what is sent; where the channel may not drop a copy, it says what it is."""
         tried_ms = self._clock.now().wall_ms - (message.tried_at or message.created_at)
-        if not message.repeated or tried_ms < COPIES_S * 1000:
+        is_dropped = message.task_id is not None and tried_ms < COPIES_S * 1000
+        if not message.repeated or is_dropped:
             return message.text
         return clip_bytes(f"{MAY_BE_A_COPY}\n{message.text}", CHAT_BYTES)
 
@@ -269,7 +270,8 @@ def _is_lost(what: Outgoing) -> bool:
 
 def _may_be_copied(message: Message) -> bool:
     # WeCom may know a copy only by a first one that was marked too; what is told of a task never
-    # reads the same twice, so it is marked from the start.
+    # reads the same twice, so it is marked from the start.  Another answer may be the same as one
+    # just given, and must not be dropped for that: its copy says what it is.
     return bool(message.repeated) or message.task_id is not None
 
 

@@ -44,6 +44,7 @@ MAX_ERRMSG_BYTES: Final = 300
 BUSY_S: Final = 2.0
 LINE_S: Final = 5.0  # the line or the server failed
 FREQUENCY_S: Final = 60.0  # 45009 blocks for the rest of its minute at least (page 90313)
+BLOCKED_S: Final = 30.0  # an admin mends it in the console, and waits for it to be seen
 REFUSED_S: Final = 600.0  # a wrong secret, tried again and again, locks the address for an hour
 
 TOKEN_DEAD: Final = frozenset({40014, 41001, 42001})
@@ -410,5 +411,6 @@ def _judge(errcode: int | None, answer: Mapping[str, Any], *, asking_token: bool
         return SendOutcome("retry", errcode, errmsg, LINE_S, "wecom.token-refused", for_all=True)
     config = CONFIG_CODES.get(errcode)
     if config is not None or asking_token:
-        return SendOutcome("config", errcode, errmsg, REFUSED_S, config or "wecom.refused")
+        wait_s = REFUSED_S if asking_token or config == "wecom.bad-secret" else BLOCKED_S
+        return SendOutcome("config", errcode, errmsg, wait_s, config or "wecom.refused")
     return SendOutcome("permanent", errcode, errmsg, 0.0, "wecom.refused")
