@@ -421,8 +421,11 @@ def _unapproved_intents(journal: Path) -> Iterator[str]:
 
 
 def _not_asked(evidence: Evidence) -> Iterator[str]:
-    """Of each task that waits or waited for a person, its member is told so."""
-    asked = "SELECT 1 FROM outbox WHERE task_id = ? AND key LIKE 'waiting:%' AND state = 'sent'"
+    """Of each task that waits or waited, its member is told so, unless it was over by then."""
+    asked = (
+        "SELECT 1 FROM outbox JOIN tasks USING (task_id) WHERE task_id = ? AND key LIKE 'waiting:%'"
+        " AND (outbox.state = 'sent' OR outbox.state = 'dropped' AND reason IS NOT NULL)"
+    )
     for row in rows(
         evidence.gateway,
         "SELECT DISTINCT task_id, short_id FROM tasks JOIN task_events USING (task_id)"
