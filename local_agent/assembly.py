@@ -54,7 +54,7 @@ from local_agent.propose.scratch import Scratches
 from local_agent.safety.policy import load_policy, open_workspaces, stray_policies
 from local_agent.sandbox.bubblewrap import Containment
 from local_agent.sandbox.self_test import SelfTest
-from local_agent.settings import AgentSettings
+from local_agent.settings import AgentSettings, fingerprint
 from local_agent.store.blobs import Blobs
 from local_agent.store.journal import JournalThread
 from local_agent.store.retention import ForgetFiles, Retention
@@ -376,6 +376,8 @@ def _build_client(
 def _surroundings(
     ground: Ground, registry: Registry, client: GatewayClient | None, windows: Windows
 ) -> Callable[[], Surroundings]:
+    started_with = fingerprint(ground.settings)
+
     def look() -> Surroundings:
         condition = client.condition if client else Condition("unpaired")
         url = ground.pairing.url if ground.pairing else None
@@ -391,6 +393,7 @@ def _surroundings(
             sandbox=ground.sandbox.level,
             sandbox_reason=ground.sandbox.reason,
             windows=WindowsStanding(state=windows.state, why=windows.why),
+            settings=started_with,
         )
 
     return look

@@ -7,6 +7,7 @@ must not come from a file that travels, such as the gateway's key, is in the pai
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, Self
@@ -186,6 +187,11 @@ def load_settings(home: Home, environ: Mapping[str, str], file: Path | None) -> 
             (known), ``models.not-for-kind``, ``models.incomplete`` (name, field, kind).
     """
     return load(AgentSettings, file=settings_file(home, environ, file), environ=environ)
+
+
+def fingerprint(settings: AgentSettings) -> str:
+    """Return what is the same for the same settings alone; the secrets among them do not count."""
+    return hashlib.sha256(settings.model_dump_json().encode()).hexdigest()
 
 
 def settings_file(home: Home, environ: Mapping[str, str], file: Path | None) -> Path | None:

@@ -40,6 +40,7 @@ from gateway.base.settings import (
     STORE_FILE,
     GatewaySettings,
     check_servable,
+    note_served,
     public_url,
     secrets_of,
     state_dir,
@@ -100,6 +101,7 @@ def run_gateway(
     with bind(settings.listen.host, settings.listen.port) as listener:
         store = open_store(state / STORE_FILE)
         ring = open_identity(state)
+        note_served(settings, state)
         spare_collector()
         subject = Subject(environ, served=settings)
         serving = _serve(subject, store, listener, ring=ring, log=log, port_file=port_file)

@@ -9,8 +9,12 @@ server itself cannot do without.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import ipaddress
+import json
 import re
+import secrets
 from collections.abc import Mapping
 from datetime import timedelta, timezone, tzinfo
 from pathlib import Path
@@ -21,13 +25,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from common.errors import ConfigError, InputError
-from common.home import find_home
+from common.home import find_home, write_private
 from common.protocol.codec import origin_of
 from common.sentences import Lang
 from common.settings import Section, Settings, UnfitError, load, variable_name
 from gateway.base.messages import FIRST_APP
 
 SETTINGS_FILE: Final = "gateway.toml"
+SERVED_FILE: Final = "served.json"
 STORE_FILE: Final = "gateway.db"
 SECRETS_OF_SYSTEMD: Final = "CREDENTIALS_DIRECTORY"
 SECRETS_FOLDER: Final = "gateway-secrets"  # beside the settings file
@@ -289,6 +294,29 @@ def secrets_of(section: BaseModel) -> list[str]:
             if isinstance(part, BaseModel):
                 found += secrets_of(part)
     return found
+
+
+def note_served(settings: GatewaySettings, state: Path) -> None:
+    """Keep with which settings a server starts, so that it is seen when they are others."""
+    salt = secrets.token_hex(16)
+    noted = {"salt": salt, "digest": _digest(settings, salt)}
+    write_private(state / SERVED_FILE, json.dumps(noted).encode())
+
+
+def is_served(settings: GatewaySettings, state: Path) -> bool:
+    """Tell whether a server was last started with these settings; True where it is not known."""
+    try:
+        noted = json.loads((state / SERVED_FILE).read_bytes()[:1024])
+        wanted = _digest(settings, str(noted["salt"]))
+        return hmac.compare_digest(wanted.encode(), str(noted["digest"]).encode())
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+
+
+def _digest(settings: GatewaySettings, salt: str) -> str:
+    # The secrets with it: it lies beside the private key, and is as private.
+    whole = settings.model_dump_json() + "\0".join(secrets_of(settings))
+    return hashlib.sha256((salt + whole).encode()).hexdigest()
 
 
 def public_url(settings: GatewaySettings, *, port: int) -> str:

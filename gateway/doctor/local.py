@@ -22,8 +22,9 @@ from common.doctor import Finding, Fix, Tone
 from common.errors import ConfigError
 from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
+from gateway.base.messages import URL_CHECKED, Person
 from gateway.base.settings import check_servable, load_settings, setting_of, zone_of
-from gateway.doctor.subject import Subject
+from gateway.doctor.subject import Subject, few
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
 from gateway.flow.alarms import SENTENCES
 from gateway.store import Connection, agents, audit, members
@@ -46,6 +47,9 @@ _ALARMS: Final = {*SENTENCES, "store.was-full"} - {*_UNREADABLE, "app.restored"}
 _HELD: Final = """
     SELECT COUNT(*) AS count, MAX(code) AS code, MIN(created_at) AS since FROM outbox
     WHERE state = 'queued' AND code IS NOT NULL AND code <> 'wecom.pace'"""
+_FAILED: Final = """
+    SELECT COUNT(*) AS count, MAX(code) AS code, MIN(ended_at) AS since FROM outbox
+    WHERE state = 'failed' AND ended_at > :after"""
 _HEARD: Final = "SELECT MAX(received_at) AS at FROM inbound"
 
 P = ParamSpec("P")
@@ -148,6 +152,10 @@ class Local:
         bound = await self._read(members.by_machine)
         if not any(agent.agent_id in bound for agent in valid):
             return Finding("machines.unbound", Tone.WARN, facts)
+        theirs = {person for agent in valid for person in bound.get(agent.agent_id, ())}
+        everyone = [Person(one.app, one.user_id) for one in await self._read(members.everyone)]
+        if without := [str(person) for person in everyone if person not in theirs]:
+            return Finding("machines.lacking", Tone.WARN, {"names": few(without)})
         away = [agent.machine for agent in valid if not agent.online]
         # What was noted of a gateway that does not run says nothing.
         if len(away) == len(valid) and self._subject.running:
@@ -167,16 +175,22 @@ class Local:
             if event == _SIGNATURE and not heard:
                 return Finding(event, Tone.WARN, facts)
         if not heard:
+            known = await self._read(audit.newest_events)
+            if not any(event == URL_CHECKED for event, _ in known):
+                return Finding("messages.not-saved", Tone.WARN)
             return Finding("messages.none-yet")
         return Finding("messages.fine", facts={"at": self._moment(heard)})
 
     async def outbox(self) -> Finding:
         """Look for messages that could not be sent."""
-        count, code, since = await self._read(_held)
-        if not count:
-            return Finding("outbox.fine")
-        facts = {"count": count, "code": code, "at": self._moment(since)}
-        return Finding("outbox.held", Tone.WARN, facts)
+        lately = self._subject.clock.now().wall_ms - DAY_MS
+        for name, sql in (("held", _HELD), ("failed", _FAILED)):
+            when = {"after": lately} if ":after" in sql else {}
+            count, code, since = await self._read(_counted, sql, when)
+            if count:
+                facts = {"count": count, "code": code, "at": self._moment(since)}
+                return Finding(f"outbox.{name}", Tone.WARN, facts)
+        return Finding("outbox.fine")
 
     async def alarms(self) -> Finding:
         """Look for alarms of the last day in the audit log."""
@@ -320,6 +334,6 @@ def _last_heard(conn: Connection) -> int:
     return int(row["at"] or 0) if row else 0
 
 
-def _held(conn: Connection) -> tuple[int, str, int]:
-    row = conn.one(_HELD)
+def _counted(conn: Connection, sql: str, facts: Mapping[str, int]) -> tuple[int, str, int]:
+    row = conn.one(sql, **facts)
     return (row["count"], row["code"] or "", row["since"] or 0) if row else (0, "", 0)

@@ -17,7 +17,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 import aiohttp
@@ -31,11 +32,13 @@ from common.protocol.frames import Challenge, decode_frame
 from gateway.base.addresses import LIVE_PATH, READY_PATH, cannot_listen, is_within
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import SendOutcome
-from gateway.base.settings import App, public_url
+from gateway.base.settings import App, is_served, public_url
 from gateway.channels.wecom_app import OWN_CHECK, SEEN_AS
-from gateway.doctor.subject import Subject
+from gateway.doctor.subject import Subject, few
 from gateway.doctor.words import TITLES
 from gateway.link.endpoint import LINK_PATH
+from gateway.store import members
+from gateway.store.runner import open_admin
 from gateway.wecom.client import WeComClient, errcode_of
 from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
 
@@ -51,6 +54,9 @@ ANY: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what setting
 _CERTIFICATE: Final = {9: "early", 10: "expired", 62: "other-host", 64: "other-host"}
 _CREDENTIALS: Final = frozenset({40001, 40013, 40091})
 _ADDRESS: Final = re.compile(r"from ip: ?([0-9A-Fa-f.:]{2,45})")
+
+
+T = TypeVar("T")
 
 
 class _CutOffError(Exception):
@@ -139,14 +145,19 @@ class Network:
     async def wecom_app(self, app: str) -> Finding:
         """Ask WeCom for the app, which needs its id, its secret and a trusted address."""
         wecom = self._subject.app(app)
-        refusal = await self._ask(wecom, WeComClient.check_app)
-        if refusal is not None:
-            return refused(wecom, refusal)
-        return Finding("wecom-app.fine", facts={"app": wecom.agent_id})
+        view = await self._ask(wecom, WeComClient.look_at_app)
+        if isinstance(view, SendOutcome):
+            return refused(wecom, view)
+        facts: dict[str, object] = {"app": wecom.agent_id}
+        if view.is_closed:
+            return Finding("wecom-app.closed", Tone.BAD, facts)
+        if view.seen_by is not None:
+            everyone = await asyncio.to_thread(_members_of, self._subject.store, app)
+            if blind := [user for user in everyone if user.lower() not in view.seen_by]:
+                return Finding("wecom-app.not-seen", Tone.WARN, facts | {"names": few(blind)})
+        return Finding("wecom-app.fine", facts=facts)
 
-    async def _ask(
-        self, wecom: App, call: Callable[[WeComClient], Awaitable[SendOutcome | None]]
-    ) -> SendOutcome | None:
+    async def _ask(self, wecom: App, call: Callable[[WeComClient], Awaitable[T]]) -> T:
         async with _session() as session:
             client = WeComClient(
                 api_base=self._subject.settings.wecom.api_base,
@@ -186,6 +197,9 @@ class Network:
             said = {}
         parts = said.get("parts", {})
         if said.get("status") == "ready":
+            subject = self._subject
+            if subject.served is None and not is_served(subject.settings, subject.state):
+                return Finding("ready.other-settings", Tone.WARN)
             return Finding("ready.fine")
         ill = [str(name) for name in parts if not parts[name]] if isinstance(parts, dict) else []
         return Finding("ready.not", Tone.BAD, {"names": ", ".join(ill)})
@@ -370,6 +384,13 @@ def _judge(answer: _Answer, echo: bytes) -> str | None:
     if answer.body:
         return "elsewhere"
     return {400: "query", 403: "refused"}.get(answer.status, "elsewhere")
+
+
+def _members_of(store: Path, app: str) -> list[str]:
+    if not store.exists():
+        return []
+    with open_admin(store) as opened:
+        return [one.user_id for one in opened.read(members.everyone) if one.app == app]
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -42,6 +42,22 @@ _WECOM: Final = {
     ),
     "wecom-token.fine": good("corp id and secret are right", "企业 ID 和 Secret 正确"),
     "wecom-app.fine": good("app {app} answers", "应用 {app} 有响应"),
+    "wecom-app.closed": ill(
+        ("app {app} is switched off", "应用 {app} 已停用"),
+        ("nobody can write to it or hear of it", "成员无法给它发消息，也收不到消息"),
+        (
+            "WeCom's console: 应用管理 → 自建 → the app → 启用",
+            "企业微信管理后台：应用管理 → 自建 → 该应用 → 启用",
+        ),
+    ),
+    "wecom-app.not-seen": ill(
+        ("members do not see app {app}: {names}", "这些成员看不到应用 {app}：{names}"),
+        ("they cannot write to it, and hear nothing", "他们无法给它发消息，也收不到消息"),
+        (
+            "WeCom's console: 应用管理 → 自建 → the app → 可见范围",
+            "企业微信管理后台：应用管理 → 自建 → 该应用 → 可见范围",
+        ),
+    ),
     "wecom.bad-corp-id": ill(
         ("WeCom knows no corp {corp} ({errcode})", "企业微信中没有企业 {corp}（{errcode}）"),
         NO_SENDING,
@@ -136,6 +152,14 @@ _HERE: Final = {
         ),
     ),
     "ready.fine": good("yes", "是"),
+    "ready.other-settings": ill(
+        (
+            "the running gateway has other settings or secrets than those here",
+            "运行中的网关使用的设置或密钥与这里的不同",
+        ),
+        ("what was changed since its start does not count yet", "启动之后的更改尚未生效"),
+        ("restart the gateway", "重启网关"),
+    ),
     "ready.not": ill(
         ("the running gateway is not: {names}", "运行中的网关尚未就绪：{names}"),
         (

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from common.clock import Clock, SystemClock
 from common.errors import CodexBridgeError
@@ -18,6 +19,14 @@ from gateway.base.settings import (
     secrets_folder,
     state_dir,
 )
+
+SHOWN: Final = 5  # names in one line
+
+
+def few(names: Sequence[str]) -> str:
+    """Return some names, and how many more there are."""
+    more = f" +{len(names) - SHOWN}" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 @dataclass(slots=True)

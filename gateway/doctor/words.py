@@ -237,6 +237,14 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
         ("tasks have nowhere to go", "任务无处可去"),
         ("codexbridge gateway bind MACHINE USER", "codexbridge gateway bind MACHINE USER"),
     ),
+    "machines.lacking": ill(
+        ("no machine works for {names}", "这些成员没有开发机：{names}"),
+        ("what they ask for is refused", "他们的请求会被拒绝"),
+        (
+            "codexbridge gateway pair --machine NAME --member USER, or gateway bind MACHINE USER",
+            "codexbridge gateway pair --machine NAME --member USER，或 gateway bind MACHINE USER",
+        ),
+    ),
     "machines.away": ill(
         ("no machine is connected: {names}", "没有开发机在线：{names}"),
         ("tasks wait until one is", "任务会一直等到有开发机上线"),
@@ -246,6 +254,20 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
         ),
     ),
     "messages.fine": good("the last one came at {at}", "最近一条：{at}"),
+    "messages.not-saved": ill(
+        (
+            "none yet, and no console has checked our address",
+            "尚无，管理后台也没有校验过我们的 URL",
+        ),
+        (
+            "WeCom sends messages only to an address that was saved",
+            "企业微信只把消息发往已保存的 URL",
+        ),
+        (
+            "WeCom's console: 应用管理 → 自建 → the app → 接收消息 → 设置API接收 → 保存",
+            "企业微信管理后台：应用管理 → 自建 → 该应用 → 接收消息 → 设置API接收 → 保存",
+        ),
+    ),
     "messages.none-yet": good(
         "none yet: send @dev help to the app", "尚无：请给应用发送 @dev 帮助"
     ),
@@ -299,6 +321,11 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
             "they are tried again by themselves; if it stays so, look at the log",
             "会自动重试；如一直如此，请查看日志",
         ),
+    ),
+    "outbox.failed": ill(
+        ("{count} could not be sent since {at}: {code}", "{at} 以来有 {count} 条无法发送：{code}"),
+        ("somebody waits for an answer that does not come", "有人在等待不会到达的回答"),
+        ("codexbridge gateway outbox", "codexbridge gateway outbox"),
     ),
     "alarms.fine": good("none in the last day", "最近一天没有"),
     "alarms.recent": ill(

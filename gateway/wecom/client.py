@@ -71,6 +71,19 @@ class _Token:
     expires: float  # monotonic seconds, margin already taken off
 
 
+@dataclass(frozen=True, slots=True)
+class AppView:
+    """What WeCom says of an app.
+
+    Attributes:
+        is_closed: It is switched off in the console.
+        seen_by: Ids of all who see it, in lower case; None where departments or tags do, too.
+    """
+
+    is_closed: bool
+    seen_by: frozenset[str] | None
+
+
 class _FailedError(Exception):
     """A call ended without what it was made for."""
 
@@ -191,15 +204,15 @@ class WeComClient:
             return failed.outcome
         return None
 
-    async def check_app(self) -> SendOutcome | None:
-        """Ask for the app itself, which changes nothing (page 90227); returns what is wrong."""
+    async def look_at_app(self) -> AppView | SendOutcome:
+        """Ask for the app itself, which changes nothing (page 90227); or say what is wrong."""
         try:
             token = await self._valid_token(dead=None)
             query = {"access_token": token.value, "agentid": str(self._agent_id)}
             answer = await self._call("GET", "agent/get", query=query)
         except _FailedError as failed:
             return failed.outcome
-        return None if errcode_of(answer) == 0 else judge_token(answer)
+        return _view_of(answer) if errcode_of(answer) == 0 else judge_token(answer)
 
     async def _valid_token(self, *, dead: _Token | None) -> _Token:
         # Whoever comes second finds the first one's token, or its failure, and asks no more.
@@ -339,6 +352,19 @@ def errcode_of(answer: Mapping[str, Any]) -> int | None:
     if isinstance(errcode, str) and _ERRCODE.fullmatch(errcode):
         return int(errcode)
     return errcode if isinstance(errcode, int) and not isinstance(errcode, bool) else None
+
+
+def _view_of(answer: Mapping[str, Any]) -> AppView:
+    def listed(field: str, name: str) -> list[Any] | None:
+        found = answer.get(field)
+        found = found.get(name) if isinstance(found, dict) else None
+        return found if isinstance(found, list) else None
+
+    users = listed("allow_userinfos", "user")
+    is_wider = listed("allow_partys", "partyid") or listed("allow_tags", "tagid")
+    names = (user.get("userid") for user in users or () if isinstance(user, dict))
+    alone = frozenset(name.lower() for name in names if isinstance(name, str))
+    return AppView(answer.get("close") == 1, None if is_wider or users is None else alone)
 
 
 def judge_token(answer: Mapping[str, Any]) -> SendOutcome:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from common.doctor import LOOK_S, Check, Doctor, Finding, examine
 from common.logs import Log
 from common.sentences import Lang, Sentence
-from local_agent.doctor import gateway, machine, own
+from local_agent.doctor import gateway, machine, own, workspaces
 from local_agent.doctor.diagnoses import DIAGNOSES
 from local_agent.doctor.installation import Installation
 from local_agent.error_texts import ERRORS
@@ -41,7 +41,7 @@ _CHECKS: Final[tuple[tuple[str, Sentence, Look, tuple[str, ...]], ...]] = (
         ("pairing", "journal", "agent"),
     ),
     ("clock", Sentence(en="Clock", zh="时钟"), gateway.clock, ("gateway",)),
-    ("workspaces", Sentence(en="Workspaces", zh="工作区"), own.workspaces, ("home",)),
+    ("workspaces", Sentence(en="Workspaces", zh="工作区"), workspaces.workspaces, ("home",)),
     ("policies", Sentence(en="Policies", zh="策略"), own.policies, ("workspaces",)),
     ("models", Sentence(en="Models", zh="模型"), own.models, ("settings",)),
     ("approvals", Sentence(en="Approvals", zh="待批准"), own.approvals, ("agent",)),

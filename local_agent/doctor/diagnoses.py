@@ -163,6 +163,19 @@ _OWN: Final = {
             zh="正在运行（{machine}）；未结束的任务：{open}",
         )
     ),
+    "agent.other-settings": Diagnosis(
+        Told(
+            en="runs with other settings than those here", zh="运行中的代理使用的设置与这里的不同"
+        ),
+        Told(
+            en="what was changed since its start does not count yet",
+            zh="启动之后的更改尚未生效",
+        ),
+        Told(
+            en="start it again: codexbridge service install, or codexbridge agent",
+            zh="重新启动：codexbridge service install，或 codexbridge agent",
+        ),
+    ),
     "agent.stopped": Diagnosis(
         Told(en="not running", zh="没有运行"),
         Told(en="tasks wait at the gateway until it runs", zh="任务留在网关，直到它运行"),
@@ -216,6 +229,22 @@ _OWN: Final = {
         Told(
             en="put it back or mount it; else codexbridge workspace remove {names}",
             zh="恢复或挂载该文件夹；否则运行 codexbridge workspace remove {names}",
+        ),
+    ),
+    "workspaces.unreadable": Diagnosis(
+        Told(en="you cannot read {paths}", zh="你无法读取 {paths}"),
+        Told(en="tasks in {names} fail", zh="{names} 中的任务会失败"),
+        Told(en="chmod u+rx {paths}", zh="chmod u+rx {paths}"),
+    ),
+    "workspaces.no-test": Diagnosis(
+        Told(
+            en="no test command is set for {names}, and its files name none or several",
+            zh="{names} 没有设置测试命令，其文件也没有指明，或指明了多个",
+        ),
+        Told(en="@dev test asks for one", zh="@dev test 会要求指定命令"),
+        Told(
+            en="codexbridge workspace add {paths} --test CMD",
+            zh="codexbridge workspace add {paths} --test 命令",
         ),
     ),
     "workspaces.foreign": Diagnosis(

@@ -83,7 +83,7 @@ async def program(_: Installation) -> Finding:
 
 
 async def sandbox(here: Installation) -> Finding:
-    """Try the sandbox, or ask the agent that has tried it."""
+    """Try the sandbox: since the agent's start it may have gone, or come."""
     if here.sandbox is None:
         here.sandbox = await _tried(here)
     found = here.sandbox
@@ -96,8 +96,6 @@ async def sandbox(here: Installation) -> Finding:
 
 
 async def _tried(here: Installation) -> SelfTest:
-    if (status := await here.status()) and status.sandbox == "bubblewrap":
-        return SelfTest("bubblewrap", status.sandbox_reason)
     # In a place of its own: a look leaves nothing behind, and a full disk is another finding.
     with tempfile.TemporaryDirectory(prefix="codexbridge-doctor-") as made:
         root = Path(made)

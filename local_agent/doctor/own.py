@@ -19,7 +19,7 @@ from urllib.parse import quote
 from common.audit import base_of, broken, verify_chain
 from common.clock import SystemClock
 from common.doctor import Finding, Fix, Tone
-from common.errors import CodexBridgeError, ConfigError, InputError, StateError
+from common.errors import CodexBridgeError, ConfigError, StateError
 from common.home import Home, close_to_others, private_dir
 from common.private_database import is_emptied
 from common.sentences import Sentence
@@ -30,14 +30,13 @@ from local_agent.link.keys import LOCAL_KEY, OwnKeys
 from local_agent.link.pairing import FILE as PAIRING
 from local_agent.link.pairing import KEYS, Pairing, load_key, load_pairing, open_keys
 from local_agent.models.keys import AWAY, ModelKeys
-from local_agent.safety.policy import load_policy, standing, stray_policies
-from local_agent.sandbox.bubblewrap import Containment, find_bubblewrap
-from local_agent.settings import load_settings, settings_file
+from local_agent.safety.policy import standing, stray_policies
+from local_agent.sandbox.bubblewrap import Containment
+from local_agent.settings import fingerprint, load_settings, settings_file
 from local_agent.store.audit_log import check_signed, read_audit
 from local_agent.store.database import look_through, newest_version, not_opened
 from local_agent.store.lock import JOURNAL, take_lock
 from local_agent.workspace.registry import FILE as WORKSPACES
-from local_agent.workspace.registry import Registry, Workspace
 
 if TYPE_CHECKING:
     from local_agent.models.registry import Models
@@ -254,6 +253,8 @@ async def agent(here: Installation) -> Finding:
     """Ask the agent how it is."""
     if (status := await here.running()) is None:
         return Finding("agent.stopped", Tone.WARN)
+    if status.settings and here.settings and status.settings != fingerprint(here.settings):
+        return Finding("agent.other-settings", Tone.WARN)
     return Finding("agent.ok", facts={"machine": status.machine, "open": status.open_tasks})
 
 
@@ -293,70 +294,6 @@ def _units(home: Path) -> list[Path]:
 
 
 # --- workspaces, policies, models ------------------------------------------------------------
-
-
-async def workspaces(here: Installation) -> Finding:
-    """Look at each folder that tasks may work in."""
-    registry = Registry(here.places, home=here.home)
-    here.workspaces = await asyncio.to_thread(registry.load)
-    return await asyncio.to_thread(_workspaces, here, here.workspaces)
-
-
-def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
-    default_test = here.settings.default_test_command if here.settings else None
-    if not opened:
-        return Finding("workspaces.none", Tone.BAD)
-    ills: tuple[tuple[str, Tone, Callable[[Workspace], bool]], ...] = (
-        ("workspaces.gone", Tone.BAD, lambda one: not one.path.is_dir()),
-        ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
-        ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
-        ("workspaces.test-lost", Tone.WARN, lambda one: not _can_test(one, default_test)),
-        ("workspaces.test-refused", Tone.WARN, lambda one: _is_refused(here, one, default_test)),
-    )
-    for code, tone, is_ill in ills:
-        if found := [one for one in opened if is_ill(one)]:
-            names, paths = (one.name for one in found), (one.path for one in found)
-            return Finding(code, tone, {"names": _listed(names), "paths": _listed(paths)})
-    told = [
-        f"{one.name} ({'git, ' if (one.path / '.git').exists() else ''}{one.disclosure})"
-        for one in opened
-    ]
-    return Finding("workspaces.ok", facts={"workspaces": _listed(told)})
-
-
-def _can_test(one: Workspace, default_test: str | None) -> bool:
-    from local_agent.actions.run_command.command_line import read_command_line
-    from local_agent.actions.run_command.prepare import resolve_program
-
-    command = one.test_command or default_test
-    try:
-        line = read_command_line(command) if command else None
-        if line and line.argv is not None:  # what a shell line starts is not known
-            sandboxed = find_bubblewrap() is not None
-            resolve_program(line.argv[0], one, cwd=one.path, sandboxed=sandboxed)
-    except InputError:
-        return False
-    return True
-
-
-def _is_refused(here: Installation, one: Workspace, default_test: str | None) -> bool:
-    """Tell whether settings or policy refuse to run what a bare `@dev test` would."""
-    from local_agent.actions.run_command.command_line import read_command_line
-
-    if here.settings is not None and not here.settings.allow_run_terminal:
-        return True
-    try:
-        policy = load_policy(here.places, one.name)
-        line = read_command_line(one.test_command or default_test or "true")
-    except CodexBridgeError:
-        return False  # told as what it is
-    is_shell = line.argv is None
-    program = "" if line.argv is None else line.argv[0].rpartition("/")[2]
-    return (
-        "run_command" in policy.refuse_actions
-        or program in policy.refuse_programs
-        or (is_shell and policy.refuse_shell)
-    )
 
 
 async def policies(here: Installation) -> Finding:

@@ -102,6 +102,7 @@ class Surroundings:
         stray_policies: Files that belong to no workspace, so that nothing reads them.
         sandbox: Level at which commands run.
         sandbox_reason: Why it is no better.
+        settings: Fingerprint of those that it was started with; empty from an older agent.
     """
 
     machine: str
@@ -113,6 +114,7 @@ class Surroundings:
     sandbox: str
     sandbox_reason: str
     windows: WindowsStanding
+    settings: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

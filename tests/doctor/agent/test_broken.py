@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
@@ -219,11 +220,31 @@ def read_only_workspace(house: House, _: ExitStack) -> None:
     house.around = f"mount --bind {folder} {folder}\nmount -o remount,bind,ro {folder}"
 
 
-def no_test(house: House, _: ExitStack) -> None:
-    file = house.config / "workspaces.json"
-    text = file.read_text(encoding="utf-8")
-    assert '"true"' in text
-    file.write_text(text.replace('"true"', '"no-such-program --all"'), encoding="utf-8")
+def unreadable_workspace(house: House, _: ExitStack) -> None:
+    folder = house.root / "closed"
+    folder.mkdir(mode=0o300)
+    move_workspace(house, folder)
+    if os.getuid() == 0:  # who else may read everything
+        house.around = 'exec setpriv --bounding-set -dac_override,-dac_read_search "$@"'
+
+
+def tried_by(command: str | None) -> Break:
+    def change(house: House, _: ExitStack) -> None:
+        file = house.config / "workspaces.json"
+        text = file.read_text(encoding="utf-8")
+        assert '"true"' in text
+        file.write_text(text.replace('"true"', json.dumps(command)), encoding="utf-8")
+
+    return change
+
+
+def script_of_nothing(house: House, ending: ExitStack) -> None:
+    folder = house.root / "scripts"
+    folder.mkdir()
+    (folder / "check").write_text("#!/no/such/python -I\n", encoding="utf-8")
+    (folder / "check").chmod(0o755)
+    tried_by("./check")(house, ending)
+    move_workspace(house, folder)
 
 
 def agent_toml(house: House) -> str:
@@ -427,7 +448,13 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     ),
     "a workspace of another user": (foreign_workspace, {"workspaces.foreign"}),
     "a workspace that cannot be written": (read_only_workspace, {"workspaces.read-only"}),
-    "a test command that is not there": (no_test, {"workspaces.test-lost"}),
+    "a test command that is not there": (
+        tried_by("no-such-program --all"),
+        {"workspaces.test-lost"},
+    ),
+    "a test script whose interpreter is not there": (script_of_nothing, {"workspaces.test-lost"}),
+    "no test command, and none in the files": (tried_by(None), {"workspaces.no-test"}),
+    "a workspace that cannot be read": (unreadable_workspace, {"workspaces.unreadable"}),
     "commands that are switched off": (
         lambda h, _: h.write("config/agent.toml", "allow_run_terminal = false\n" + agent_toml(h)),
         {"workspaces.test-refused"},

@@ -85,6 +85,22 @@ class TestWell:
         finally:
             end_agent(place)
 
+    def test_what_was_changed_since_the_start_is_told_apart(self, place: Place) -> None:
+        file = place.root / "config/agent.toml"
+        before = file.read_text(encoding="utf-8")
+        try:
+            file.write_text(f"# a word\n{before}", encoding="utf-8")
+            assert ills(doctor(place)) == set()
+            file.write_text(f'prefix = "@bot"\n{before}', encoding="utf-8")
+            assert ills(doctor(place)) == {"agent.other-settings"}
+        finally:
+            file.write_text(before, encoding="utf-8")
+
+    def test_a_sandbox_that_went_after_the_start_is_missed(self, place: Place) -> None:
+        house = House(place.root, extra=dict(place.extra))
+        house.cover("/usr/bin/bwrap", None)
+        assert ills(house.found()) == {"sandbox.not-installed"}
+
     def test_a_start_logs_what_is_ill_by_the_same_names(self, good: Good) -> None:
         stray = good.place.root / "config/policies/shpo.toml"
         stray.parent.mkdir(mode=0o700)

@@ -102,6 +102,13 @@ UNTRUSTED = {
 HELD = """
     INSERT INTO outbox (key, channel, user_id, kind, text, state, code, created_at, due_at) VALUES
     ('k', 'wecom_app', 'zhangwei', 'reply', 't', 'queued', 'wecom.untrusted-address', 1, 1)"""
+FAILED = """
+    INSERT INTO outbox
+    (key, channel, user_id, kind, text, state, code, created_at, due_at, ended_at) VALUES
+    ('k', 'wecom_app', 'zhangwei', 'reply', 't', 'failed', 'wecom.81013', 1, 1,
+    strftime('%s') * 1000)"""
+NEWCOMER = "INSERT INTO members (app, user_id, added_at) VALUES ('main', 'li', 1)"
+FINE = {"errcode": 0, "errmsg": "ok"}
 REVOKE = "UPDATE agents SET revoked_at = 1"
 SECRET = "config/secrets/wecom__corp_secret"
 
@@ -182,7 +189,36 @@ CASES = (
     case("a machine of nobody", "machines.unbound", sql=("DELETE FROM bindings",)),
     case("the machine is away", "machines.away", sql=("UPDATE agents SET connected_at = NULL",)),
     case("a held message", "outbox.held", sql=(HELD,), said=("wecom.untrusted-address",)),
+    case("an answer that was refused for good", "outbox.failed", sql=(FAILED,), said=("81013",)),
+    case(
+        "an answer that was refused last week",
+        sql=(FAILED.replace("strftime('%s') * 1000", "1"),),
+    ),
+    case("a member without a machine", "machines.lacking", sql=(NEWCOMER,), said=("li",)),
+    case("an address that was never saved", "messages.not-saved", sql=("DELETE FROM inbound",)),
     # WeCom
+    case("the app is switched off", "wecom-app.closed", wecom=WeCom(app={**FINE, "close": 1})),
+    case(
+        "the member does not see the app",
+        "wecom-app.not-seen",
+        wecom=WeCom(app={**FINE, "allow_userinfos": {"user": [{"userid": "li"}]}}),
+        said=("zhangwei",),
+    ),
+    case(
+        "a department sees the app",
+        wecom=WeCom(
+            app={
+                **FINE,
+                "allow_userinfos": {"user": []},
+                "allow_partys": {"partyid": [1]},
+            }
+        ),
+    ),
+    case(
+        "the member sees the app",
+        wecom=WeCom(app={**FINE, "allow_userinfos": {"user": [{"userid": "ZhangWei"}]}}),
+    ),
+    case("WeCom says odd things of the app", wecom=WeCom(app={**FINE, "allow_userinfos": [1]})),
     case(
         "a wrong secret", "wecom.bad-secret", secrets={"corp_secret": "canary" * 7}, said=("40001",)
     ),

@@ -28,6 +28,7 @@ from common.sentences import Sentence
 from common.signing import SigningKey
 from gateway.base.settings import STORE_FILE
 from gateway.doctor import DIAGNOSES
+from gateway.simulator.client import SimulatorClient
 from gateway.store import agents, members
 from gateway.store.runner import open_admin
 from tests import forks
@@ -320,11 +321,22 @@ def test_a_green_doctor_is_followed_by_a_first_message_that_is_answered(tmp_path
     place = Place.at(tmp_path / "home")
     try:
         install(place)
-        secrets = str(place.made.secrets)
-        told = json.loads(place.admin("--secrets-dir", secrets, "doctor", "--json"))
-        assert ill(told) == set()
+        app, console = place.made.config.first, SimulatorClient(place.made.config.page_port)
+        keys = {"token": app.token, "encoding_aes_key": app.encoding_aes_key}
+        assert console.save(url=app.callback_url, **keys) == ""
+        words = ("--secrets-dir", str(place.made.secrets), "doctor", "--json")
+        assert ill(json.loads(place.admin(*words))) == set()
         assert place.callback("@dev help") == 200
         assert place.hears("@dev")
+        with place.made.gateway.open("a", encoding="utf-8") as settings:
+            settings.write("# a word\n")
+        assert ill(json.loads(place.admin(*words))) == set()
+        text = place.made.gateway.read_text(encoding="utf-8")
+        place.made.gateway.write_text(f'prefix = "@bot"\n{text}', encoding="utf-8")
+        assert ill(json.loads(place.admin(*words))) == {"ready.other-settings"}
+        place.kill("gateway")
+        place.start_gateway()
+        assert ill(json.loads(place.admin(*words))) == {"machines.away"}  # it is none
     finally:
         place.stop()
 

@@ -551,6 +551,7 @@ export interface Surroundings {
   readonly sandbox: string;
   readonly sandbox_reason: string;
   readonly windows: WindowsStanding;
+  readonly settings: string;
 }
 
 /** How a commit and push ended. */

@@ -1,0 +1,107 @@
+"""Looks at the folders that tasks may work in, and whether a bare `@dev test` could run there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from common.doctor import Finding, Tone
+from common.errors import CodexBridgeError, InputError
+from local_agent.doctor.installation import Installation
+from local_agent.safety.policy import load_policy
+from local_agent.sandbox.bubblewrap import find_bubblewrap
+from local_agent.workspace.registry import Registry, Workspace
+
+
+async def workspaces(here: Installation) -> Finding:
+    """Look at each folder that tasks may work in."""
+    registry = Registry(here.places, home=here.home)
+    here.workspaces = opened = await asyncio.to_thread(registry.load)
+    found = await asyncio.to_thread(_workspaces, here, opened)
+    if found.tone is not Tone.GOOD:
+        return found
+    default_test = here.settings.default_test_command if here.settings else None
+    none = [one for one in opened if not (one.test_command or default_test or await _infers(one))]
+    return _ill("workspaces.no-test", Tone.WARN, none) if none else found
+
+
+async def _infers(one: Workspace) -> bool:
+    """Tell whether the project's own files say what a bare `@dev test` runs."""
+    from local_agent.workspace.project.infer import infer
+    from local_agent.workspace.project.model import Wish
+
+    found = await infer(one, Wish("test"))
+    return len(found.recipes) == 1
+
+
+def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
+    default_test = here.settings.default_test_command if here.settings else None
+    if not opened:
+        return Finding("workspaces.none", Tone.BAD)
+    ills: tuple[tuple[str, Tone, Callable[[Workspace], bool]], ...] = (
+        ("workspaces.gone", Tone.BAD, lambda one: not one.path.is_dir()),
+        ("workspaces.unreadable", Tone.BAD, lambda one: not os.access(one.path, os.R_OK | os.X_OK)),
+        ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
+        ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
+        ("workspaces.test-lost", Tone.WARN, lambda one: not _can_test(one, default_test)),
+        ("workspaces.test-refused", Tone.WARN, lambda one: _is_refused(here, one, default_test)),
+    )
+    for code, tone, is_ill in ills:
+        if found := [one for one in opened if is_ill(one)]:
+            return _ill(code, tone, found)
+    told = [
+        f"{one.name} ({'git, ' if (one.path / '.git').exists() else ''}{one.disclosure})"
+        for one in opened
+    ]
+    return Finding("workspaces.ok", facts={"workspaces": ", ".join(told)})
+
+
+def _ill(code: str, tone: Tone, found: Sequence[Workspace]) -> Finding:
+    names, paths = [one.name for one in found], [str(one.path) for one in found]
+    return Finding(code, tone, {"names": ", ".join(names), "paths": ", ".join(paths)})
+
+
+def _can_test(one: Workspace, default_test: str | None) -> bool:
+    from local_agent.actions.run_command.command_line import read_command_line
+    from local_agent.actions.run_command.prepare import resolve_program
+
+    command = one.test_command or default_test
+    try:
+        line = read_command_line(command) if command else None
+        if line and line.argv is not None:  # what a shell line starts is not known
+            sandboxed = find_bubblewrap() is not None
+            found = resolve_program(line.argv[0], one, cwd=one.path, sandboxed=sandboxed)
+            return _is_startable(Path(found.path))
+    except InputError:
+        return False
+    return True
+
+
+def _is_startable(program: Path) -> bool:
+    """Tell whether a script's first line names an interpreter that is there."""
+    with program.open("rb") as file:
+        first = file.readline(256)
+    words = first[2:].split() if first.startswith(b"#!") else []
+    return not words or Path(os.fsdecode(words[0])).exists()
+
+
+def _is_refused(here: Installation, one: Workspace, default_test: str | None) -> bool:
+    """Tell whether settings or policy refuse to run what a bare `@dev test` would."""
+    from local_agent.actions.run_command.command_line import read_command_line
+
+    if here.settings is not None and not here.settings.allow_run_terminal:
+        return True
+    try:
+        policy = load_policy(here.places, one.name)
+        line = read_command_line(one.test_command or default_test or "true")
+    except CodexBridgeError:
+        return False  # told as what it is
+    is_shell = line.argv is None
+    program = "" if line.argv is None else line.argv[0].rpartition("/")[2]
+    return (
+        "run_command" in policy.refuse_actions
+        or program in policy.refuse_programs
+        or (is_shell and policy.refuse_shell)
+    )
