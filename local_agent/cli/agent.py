@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.home import find_home
 from common.sentences import Lang, Sentence, say
+from common.text import one_line, reveal_all
 from local_agent.cli import words
 from local_agent.cli.screen import screen_for
 from local_agent.faces.control.client import call
 
 if TYPE_CHECKING:
     import argparse
+    import asyncio
 
     from local_agent.assembly import Agent, Ground
+
+LINE_BYTES: Final = 300
 
 AGENT: Final = Sentence(
     en="Run the agent of this machine in the foreground until SIGTERM or Ctrl-C.",
@@ -36,6 +41,11 @@ READY_UNPAIRED: Final = Sentence(
     en="not paired, so it serves this terminal only (`codexbridge pair --gateway URL` joins one)",
     zh="尚未配对，只服务本终端（用 `codexbridge pair --gateway URL` 接入网关）",
 )
+WAITS: Final = Sentence(
+    en="{id} waits for you: {what}\n    codexbridge approve {id}",
+    zh="{id} 等待你批准：{what}\n    codexbridge approve {id}",
+)
+ENDED: Final = Sentence(en="{id}: {what}", zh="{id}：{what}")
 STOPPED: Final = Sentence(en="CodexBridge agent stopped.", zh="CodexBridge Agent 已停止。")
 ROTATE: Final = Sentence(
     en="Give this machine another key. The agent must be running. The gateway takes the key over "
@@ -77,8 +87,12 @@ def run_in_foreground(args: argparse.Namespace, lang: Lang, environ: Mapping[str
     adopt_libraries(log)
     speaking = settings.language or lang
 
-    def announce(_agent: Agent, ground: Ground) -> None:
+    telling: set[asyncio.Task[None]] = set()
+
+    def announce(agent: Agent, ground: Ground) -> None:
         print(_ready_line(ground, speaking), flush=True)
+        if sys.stdout.isatty():  # a service's log says it already
+            telling.add(asyncio.create_task(_tell(agent, speaking)))
 
     file = settings_file(places, environ, args.config)
     running = run_agent(
@@ -87,6 +101,39 @@ def run_in_foreground(args: argparse.Namespace, lang: Lang, environ: Mapping[str
     asyncio.run(running)
     print(say(STOPPED, speaking), flush=True)
     return 0
+
+
+async def _tell(agent: Agent, lang: Lang) -> None:
+    """Say at this terminal what waits for its person, and how that ended; until the agent stops."""
+    from common.errors import UnavailableError
+    from common.model.proposal import TaskStateChanged
+    from common.model.state import FINAL, TaskState
+
+    asked: set[str] = set()
+    while True:
+        try:
+            with agent.bus.read() as events:
+                async for told in events:
+                    event = told.event
+                    if not isinstance(event, TaskStateChanged):
+                        continue
+                    if event.state is TaskState.WAITING_APPROVAL:
+                        asked.add(event.task_id)
+                        await _print(agent, WAITS, event.task_id, told.said, lang)
+                    elif event.state in FINAL and event.task_id in asked:
+                        asked.discard(event.task_id)
+                        await _print(agent, ENDED, event.task_id, told.said, lang)
+            return
+        except UnavailableError:  # too much at once: what comes from now on
+            asked.clear()
+
+
+async def _print(
+    agent: Agent, sentence: Sentence, task_id: str, said: Mapping[Lang, str], lang: Lang
+) -> None:
+    task = await agent.db.run(agent.db.journal.tasks.get, task_id)
+    what = one_line(reveal_all(said.get(lang, "").partition("\n")[0]), LINE_BYTES)
+    print(say(sentence, lang, id=task.short_id, what=what), flush=True)
 
 
 def _ready_line(ground: Ground, lang: Lang) -> str:

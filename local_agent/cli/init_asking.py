@@ -264,8 +264,39 @@ def startable(
         for command, file in found
     ]
     place = folder.expanduser().resolve()
-    fitting = ([one for one in ways if starts(one[0], place, toolchains)] for ways in spelled)
+    fitting = (
+        [
+            one
+            for one in ways
+            if starts(one[0], place, toolchains) and _has_module(one[0], place, toolchains)
+        ]
+        for ways in spelled
+    )
     return [ways[0] for ways in fitting if ways]
+
+
+def _has_module(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> bool:
+    """Tell whether pytest is where the interpreter that is to run it would find it."""
+    from local_agent.actions.run_command.prepare import resolve_program
+
+    words = shlex.split(command)
+    if words[1:3] != ["-m", "pytest"]:
+        return True
+    entry = Workspace(name="trial", path=folder, toolchains=tuple(toolchains))
+    program = Path(resolve_program(words[0], entry, cwd=folder, sandboxed=False).path)
+    places = [program.parent.parent]
+    if program.is_relative_to("/usr") or _sees_system(places[0]):
+        places += [Path("/usr"), Path("/usr/local")]
+    kinds = ("lib/python3*/site-packages/pytest", "lib/python3*/dist-packages/pytest")
+    return any(next(place.glob(kind), None) for place in places for kind in kinds)
+
+
+def _sees_system(environment: Path) -> bool:
+    try:
+        written = (environment / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return re.search(r"(?mi)^include-system-site-packages\s*=\s*true", written) is not None
 
 
 def named_command(setup: Setup, registry: Registry, folder: Path) -> str | None:
@@ -463,5 +494,7 @@ def is_proved(setup: Setup, task: str) -> bool:
         return False
     approver = setup.screen.say(APPROVERS[approval["approver"]])
     receipt = made["task"]["task_id"]
-    setup.screen.tell(texts.PROVED, approver=approver, receipt=receipt, task=task)
+    has_failed = made["outcome"]["reason"] == "failed"
+    told = texts.PROVED_FAILED if has_failed else texts.PROVED
+    setup.screen.tell(told, approver=approver, receipt=receipt, task=task)
     return True

@@ -144,6 +144,12 @@ PROVED: Final = Sentence(
     en="Approved by you ({approver}), and run. Receipt {receipt}: codexbridge receipt {task}",
     zh="由你批准（{approver}）并已运行。凭证 {receipt}：codexbridge receipt {task}",
 )
+PROVED_FAILED: Final = Sentence(
+    en="Approved by you ({approver}), and run: the way works, the command itself failed as shown. "
+    "Receipt {receipt}: codexbridge receipt {task}",
+    zh="由你批准（{approver}）并已运行：流程可用，命令本身如上所示失败。"
+    "凭证 {receipt}：codexbridge receipt {task}",
+)
 NOT_RUN: Final = Sentence(
     en="{task} was not approved and run, so it is no first task yet.",
     zh="{task} 没有经批准运行，还不算第一个任务。",

@@ -56,3 +56,18 @@ def test_a_person_reads_applies_and_looks_away(
         (going,) = [task for task in place.tasks() if task["state"] == "PROPOSING"]
         place.run("cancel", going["short_id"])
         wait_until(lambda: place.final(going["short_id"])["reason"] == "cancelled")
+
+
+def test_an_agent_at_a_terminal_says_what_waits_and_how_it_ended(
+    place: Place, workspace: Path
+) -> None:
+    place.start_all(workspace, "sh count.sh")
+    place.kill("agent")
+    with Terminal(place.environ, "agent") as terminal:
+        wait_until(lambda: place.status().get("connected"))
+        place.callback("@dev test")
+        short_id = place.waiting()["short_id"]
+        waits = re.compile(rf"{short_id} waits for you: Run `sh count.sh` .*\r\n")
+        terminal.read_until(f"codexbridge approve {short_id}", after=waits)
+        place.approve(short_id)
+        terminal.read_until(")", after=re.compile(rf"{short_id}: `sh count.sh` succeeded"))

@@ -112,14 +112,14 @@ class Console:
             print(clip_cells(line, width))
         return 0
 
-    def moment(self, at_ms: int, form: str = "%Y-%m-%d %H:%M") -> str:
-        """Return a moment in the time zone of the gateway."""
+    def moment(self, at_ms: int, form: str = "") -> str:
+        """Return a moment in the time zone of the gateway; with its offset, unless of a form."""
         from datetime import datetime
 
         from gateway.base.settings import zone_of
 
-        zone = zone_of(self.settings.time_zone)
-        return datetime.fromtimestamp(at_ms / 1000, zone).strftime(form)
+        then = datetime.fromtimestamp(at_ms / 1000, zone_of(self.settings.time_zone))
+        return then.strftime(form or f"%Y-%m-%d %H:%M {then.isoformat()[-6:]}")
 
 
 def described(

@@ -57,6 +57,7 @@ def _add(args: argparse.Namespace, console: Console) -> int:
 
 def _remove(args: argparse.Namespace, console: Console) -> int:
     from common.errors import InputError
+    from gateway.base.messages import FIRST_APP
     from gateway.flow import withdrawal
 
     with console.open_store() as store:
@@ -65,7 +66,10 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
         )
     if done is None:
         raise InputError("member.not-listed", user=args.user)
-    return console.tell(texts.REMOVED, user=args.user, ended=done.ended, left=done.left)
+    console.tell(texts.REMOVED, user=args.user, ended=done.ended, left=done.left)
+    person, settings = console.person(args.user), console.settings
+    alarmed = settings.admins if person.app == FIRST_APP else settings.wecom.apps[person.app].admins
+    return console.tell(texts.STILL_ADMIN, user=args.user) if person.user in alarmed else 0
 
 
 def _list(args: argparse.Namespace, console: Console) -> int:

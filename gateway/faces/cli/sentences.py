@@ -158,6 +158,12 @@ LANG_SET: Final = Sentence(
     en="{user} was a member already; answered in {lang} from now on.",
     zh="{user} 已经是成员；今后以 {lang} 回复。",
 )
+STILL_ADMIN: Final = Sentence(
+    en="{user} is still one of the `admins` in the settings and gets their notices. Another first "
+    "member: codexbridge gateway init --member USER",
+    zh="{user} 仍在设置的 `admins` 中，会继续收到通知。换一位首位成员："
+    "codexbridge gateway init --member USER",
+)
 REMOVED: Final = Sentence(
     en="{user} may no longer write to the bot. {ended} {ended:task was|tasks were} taken back "
     "before a machine was known to have {ended:it|them}; {left} {left:is|are} being stopped on "

@@ -205,8 +205,9 @@ class Setup:
             admins = self.draft.load().admins
             if (given := self.args.member) is None:
                 self.answer(MEMBER)
-            elif given not in admins:
-                self.draft.put(MEMBER.name, (*admins, given))
+            elif admins[:1] != (given,):  # the first one is who is written to, now and later
+                others = (user for user in admins if user != given)
+                self.draft.put(MEMBER.name, (given, *others))
             admins = self.draft.load().admins
             known = next((user for user in admins if user in listed), admins[0])
             self.user = given or known

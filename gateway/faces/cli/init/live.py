@@ -42,7 +42,7 @@ AES_KEY: Final = ("wecom", "encoding_aes_key")
 def go_live(setup: Setup) -> int:
     """Run the gateway, have the console save its address, greet the member, pair; then stay."""
     with running(setup) as gateway:
-        setup.look("public-url", "callback", "link")
+        setup.look("public-url", "callback", "link", "ready", "outbox")
         save_in_console(setup, gateway)
         greet(setup, gateway)
         pair(setup, gateway)

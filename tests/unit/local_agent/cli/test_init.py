@@ -18,6 +18,7 @@ from common.keystore import FileKeystore
 from local_agent.cli import init_asking as asking
 from local_agent.link import pairing
 from local_agent.models.keys import ModelKeys
+from local_agent.sandbox.toolchains import Toolchain
 from local_agent.settings import AgentSettings, load_settings
 
 HOW_TO = Path(__file__).parents[4] / "docs/how-to/models.md"
@@ -66,13 +67,20 @@ def test_nothing_is_configured_that_was_not_chosen(setup: asking.Setup, home: Ho
 
 
 def test_a_command_is_offered_by_the_name_that_its_program_has_here(tmp_path: Path) -> None:
-    own = tmp_path / "run"
-    own.write_text("#!/bin/sh\n", encoding="utf-8")
-    own.chmod(0o755)
-    found = [("python -m pytest", "tox.ini"), ("./run all", "README"), ("no-such x", "Makefile")]
-    offered = asking.startable(found, tmp_path, [])
-    assert offered[0][0] in ("python -m pytest", "python3 -m pytest")
-    assert offered[1:] == [("./run all", "README")]
+    venv = tmp_path / ".venv"
+    for own in (tmp_path / "run", venv / "bin/python3"):
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.write_text("#!/bin/sh\n", encoding="utf-8")
+        own.chmod(0o755)
+    tools = [Toolchain(kind="venv", paths=(venv,), bin_dirs=(venv / "bin",))]
+    found = [("python3 -m pytest", "tox.ini"), ("./run all", "README"), ("no-such x", "Makefile")]
+    assert asking.startable(found, tmp_path, tools) == [("./run all", "README")], "no pytest there"
+    (venv / "lib/python3.11/site-packages/pytest").mkdir(parents=True)
+    assert asking.startable(found, tmp_path, tools) == found[:2]
+    (venv / "lib/python3.11/site-packages/pytest").rmdir()
+    (venv / "pyvenv.cfg").write_text("include-system-site-packages = true\n", encoding="utf-8")
+    has_own = any(Path("/usr").glob("lib/python3*/dist-packages/pytest"))
+    assert (asking.startable(found, tmp_path, tools) == found[:2]) is has_own
 
 
 def test_what_is_offered_stands_in_the_how_to() -> None:
