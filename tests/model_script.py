@@ -18,6 +18,7 @@ class Step:
         asked: What is asked for must hold it, not what was said before.
         pieces: Number of deltas; 0 for deltas of a few words.
         always: It is not used up.
+        until: A file; until it is there, the last delta is said again and again.
     """
 
     do: str
@@ -32,6 +33,7 @@ class Step:
     usage: bool = True
     always: bool = False
     asked: bool = False
+    until: str = ""
 
 
 def only(step: Step, *, when: str, always: bool = False, asked: bool = False) -> Step:
@@ -68,9 +70,9 @@ def thinking(thoughts: str, words: str) -> Step:
     return Step(do="thinking", text=words, code=thoughts)
 
 
-def drip(words: str, *, pause_s: float) -> Step:
-    """Answer with one character at a time."""
-    return Step(do="text", text=words, pieces=len(words), pause_s=pause_s)
+def drip(words: str, *, pause_s: float, until: str = "") -> Step:
+    """Answer with one character at a time, and with the last one until a file is there."""
+    return Step(do="text", text=words, pieces=len(words), pause_s=pause_s, until=until)
 
 
 def status(

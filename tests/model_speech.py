@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from tests.model_script import Step
@@ -164,6 +165,8 @@ def _data(event: object) -> bytes:
     return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
-def _pieces(step: Step) -> list[str]:
+def _pieces(step: Step) -> Iterator[str]:
     size = -(-len(step.text) // step.pieces) if step.pieces else _PIECE
-    return [step.text[at : at + size] for at in range(0, len(step.text), max(size, 1))]
+    yield from (step.text[at : at + size] for at in range(0, len(step.text), max(size, 1)))
+    while step.until and not Path(step.until).exists():
+        yield step.text[-1]

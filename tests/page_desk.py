@@ -25,6 +25,7 @@ from tests.model_server import started
 from tests.screen import Screen
 
 SECONDS: Final = 20_000  # milliseconds that the page is waited for
+SAID: Final = "said"  # a file beside the workspace; once it is there, a dripping answer ends
 LOGIN: Final = """\
 import time
 
@@ -119,7 +120,7 @@ def shop_with_page(
         *answers,
         _asked("more gently", script.edits("Waits longer.", gently)),
         _asked("fix the login retry", script.edits(WORDS, *EDITS)),
-        _asked("drip", script.drip(ANSWER, pause_s=0.03)),
+        _asked("drip", script.drip(ANSWER, pause_s=0.01, until=str(folder / SAID))),
         _asked("explain", script.text(ANSWER)),
     ]
     with started(folder, *steps, then=script.text("Nothing to say.")) as server:

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from local_agent.faces.window.arming import QUIET_S
 from tests.browsing import new_page
@@ -20,7 +20,7 @@ from tests.e2e.place import Terminal
 from tests.e2e.proposing import Shop
 from tests.e2e.test_window import ENTRY, Seen
 from tests.page_asking import enter as visit
-from tests.page_desk import LOGIN, SECONDS, enter
+from tests.page_desk import LOGIN, SAID, SECONDS, enter
 from tests.screen import Screen, Shown, until
 
 pytestmark = [
@@ -152,15 +152,30 @@ async def test_a_message_from_wecom_appears_while_the_page_is_open(page: Page, s
     await state(page, "completed")
 
 
-async def test_a_reload_in_the_middle_of_an_answer_loses_no_word(page: Page) -> None:
+async def test_a_reload_in_the_middle_of_an_answer_loses_no_word(page: Page, shop: Shop) -> None:
+    word = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        """Answer once more was said than the answer holds."""
+        answer = await route.fetch()
+        word.clear()
+        await word.wait()
+        await route.fulfill(response=answer)
+
+    def heard(frame: str | bytes) -> None:
+        if '"type":"stream"' in str(frame):
+            word.set()
+
+    page.on("websocket", lambda live: live.on("framereceived", heard))
     await ask(page, "drip an explanation of it, word by word: explain login")
-    answer = page.locator(".markdown")
-    await expect(page.locator("[aria-busy=true]")).to_contain_text("The login", timeout=SECONDS)
-    await page.reload()
+    answer = page.locator("[aria-busy=true] .markdown")
     await expect(answer).to_contain_text("The login", timeout=SECONDS)
-    table = page.locator(".markdown table")
-    await expect(table).to_contain_text("tries again", timeout=2 * SECONDS)
+    await page.route("**/api/tasks/T-*", late, times=1)
+    await page.reload()
+    await expect(answer.locator("table")).to_contain_text("tries again", timeout=SECONDS)
+    (shop.workspace.parent / SAID).touch()
     await state(page, "completed")
+    await expect(page.locator(".markdown table")).to_contain_text("tries again")
 
 
 async def test_two_tabs_keep_one_truth(page: Page, shop: Shop) -> None:

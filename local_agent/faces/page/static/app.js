@@ -156,10 +156,10 @@ function paint() {
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let asking;
 
-/** Ask how the agent is doing, soon. */
+/** Ask how the agent is doing, soon: not put off by what comes meanwhile. */
 export function refreshStatus() {
-  clearTimeout(asking);
-  asking = setTimeout(async () => {
+  asking ??= setTimeout(async () => {
+    asking = undefined;
     try {
       store.set({ status: await api.get("/api/status") });
     } catch { /* what it cannot tell now is told when it is back */ }

@@ -206,6 +206,9 @@ function Welcome({ take }) {
   </div>`;
 }
 
+/** @param {string} so @param {{ at: number, text: string }} told */
+const joined = (so, told) => (told.at > so.length ? so : so.slice(0, told.at) + told.text);
+
 /** A task as the agent has it, read anew whenever it tells of a change. @param {string} id */
 function useTask(id) {
   const [told, setTold] = useState(/** @type {Told | null} */ (null));
@@ -214,6 +217,8 @@ function useTask(id) {
   const about = useRef({ taskId: "", run: /** @type {string | null} */ (null) });
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
   const asked = useRef(0), answered = useRef(0);
+  /** Words that came while those before them were not here yet. */
+  const early = useRef(/** @type {{ at: number, text: string }[]} */ ([]));
   const load = async () => {
     const mine = ++asked.current;
     try {
@@ -227,16 +232,21 @@ function useTask(id) {
         }
         return next;
       });
-      setStream((/** @type {string} */ so) =>
-        (next.streaming.startsWith(so) || !next.streaming ? next.streaming : so));
+      const ahead = early.current.splice(0);
+      setStream((/** @type {string} */ so) => (next.streaming ? ahead.reduce(
+        joined, next.streaming.startsWith(so) ? next.streaming : so) : ""));
       setWhy("");
     } catch (error) {
+      early.current = [];
       setWhy(whyOf(error));
     }
   };
+  // Not put off by what comes meanwhile: a model at work never pauses for as long.
   const soon = () => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(load, 80);
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      load();
+    }, 80);
   };
   useEffect(() => {
     load();
@@ -246,8 +256,11 @@ function useTask(id) {
     const { taskId, run } = about.current;
     if (message.type === "stream" && message.task_id === taskId) {
       setStream((/** @type {string} */ so) => {
-        if (message.at > so.length) soon();
-        return message.at > so.length ? so : so.slice(0, message.at) + message.text;
+        if (message.at > so.length) {
+          early.current.push(message);
+          soon();
+        }
+        return joined(so, message);
       });
     }
     const rows = message.type === "task" ? [message.row] : message.rows ?? [];
