@@ -258,14 +258,15 @@ class SimulatedApp:
         return True
 
     def _is_duplicate(self, body: dict[str, Any], user: str) -> bool:
-        # What WeCom answers then is not documented; nobody sees the copy in any case.
-        if body.get("enable_duplicate_check") != 1:
-            return False
+        # Not documented: what WeCom answers then, and whether a message that was sent without the
+        # check counts.  Here it does, and nobody sees the copy.
         now = self._clock.now().wall_s
         key = f"{user.lower()}\0{body['msgtype']}\0{body[body['msgtype']]}"
         last = self._seen.get(key)
-        if last is not None and now - last < body.get("duplicate_check_interval", DUPLICATE_S):
-            return True
+        if body.get("enable_duplicate_check") == 1 and last is not None:
+            interval = body.get("duplicate_check_interval", DUPLICATE_S)
+            if now - last < interval:
+                return True
         self._seen[key] = now
         return False
 

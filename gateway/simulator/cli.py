@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.sentences import Lang, Sentence, say
+from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     actions = sim.add_subparsers(dest="action")
     _add_init(actions, lang)
     _add_members(actions, lang)
+    _add_run(actions, lang)
     _add_console(actions, lang)
     _add_errors(actions, lang)
 
@@ -70,6 +72,12 @@ def _add_members(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None
     repeat.add_argument("--renewed", action="store_true", help=say(S.HELP_REPEAT_RENEWED, lang))
 
 
+def _add_run(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+    play = _add(actions, "run", S.SIM_RUN, lang)
+    play.add_argument("name", nargs="?", help=say(S.HELP_SCENARIO, lang))
+    play.add_argument("--user", default=MEMBER, help=say(S.HELP_USER, lang))
+
+
 def _add_console(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     for name, value, what in (("save", "url", S.SIM_SAVE), ("trust", "address", S.SIM_TRUST)):
         _add(actions, name, what, lang).add_argument(value, metavar=value.upper())
@@ -102,6 +110,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             return _save(args, lang, environ)
         case "repeat":
             return _repeat(args, lang, environ)
+        case "run":
+            return _run(args, lang, environ)
         case "fault":
             return _fault(args, lang, environ)
         case "tokens":
@@ -183,6 +193,29 @@ def _repeat(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
     status = _client(args, environ).ask("repeat", renewed=args.renewed)["status"]
     print(say(S.SIM_REPEATED, lang, status=status))
     return 0 if status == 200 else 1
+
+
+def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    from common.clock import SystemClock
+    from gateway.simulator.scenario import Run, load_scenario, shipped
+
+    if args.name is None:
+        for one in shipped():
+            print(f"{one.name:20} {say(one.title, lang)}")
+        return 0
+    scenario = load_scenario(args.name)
+    print(say(scenario.title, lang))
+    print(say(scenario.why, lang))
+    client = _client(args, environ)
+    clock = SystemClock()
+    good = True
+    played = Run(scenario, client, clock=clock, lang=lang, user=args.user, app=args.app)
+    for number, outcome in enumerate(played.outcomes(), 1):
+        good = outcome.good
+        mark = "✓" if good else "✗"
+        print(f"{number:3} {mark} {outcome.step} — {reveal(outcome.found)}", flush=True)
+    print(say(S.RUN_GOOD if good else S.RUN_BAD, lang))
+    return 0 if good else 1
 
 
 def _fault(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

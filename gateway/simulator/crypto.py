@@ -34,9 +34,15 @@ class SimulatedCrypto:
 
     def encrypt(self, message: bytes, random16: bytes) -> str:
         """Return the Base64 ``Encrypt`` of one message."""
-        plain = random16 + struct.pack("!I", len(message)) + message + self._receive_id
-        padding = BLOCK - len(plain) % BLOCK
-        plain += bytes([padding]) * padding
+        return self.encrypt_padded(padded(self.framed(message, random16)))
+
+    def framed(self, message: bytes, random16: bytes, *, receive_id: bytes | None = None) -> bytes:
+        """Return the plain text of one message, without padding; for another receiver if named."""
+        receiver = self._receive_id if receive_id is None else receive_id
+        return random16 + struct.pack("!I", len(message)) + message + receiver
+
+    def encrypt_padded(self, plain: bytes) -> str:
+        """Return the Base64 of plain text as it stands, whose length must be one of blocks."""
         encryptor = self._cipher.encryptor()
         return base64.b64encode(encryptor.update(plain) + encryptor.finalize()).decode()
 
@@ -62,3 +68,9 @@ class SimulatedCrypto:
         """Return ``msg_signature``: SHA-1 over the sorted values, lower-case hexadecimal."""
         values = sorted((self._token, timestamp, nonce, encrypted))
         return hashlib.sha1("".join(values).encode(), usedforsecurity=False).hexdigest()
+
+
+def padded(plain: bytes) -> bytes:
+    """Return the text with its padding, up to a multiple of 32 bytes."""
+    padding = BLOCK - len(plain) % BLOCK
+    return plain + bytes([padding]) * padding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
@@ -155,6 +156,57 @@ SIM_SENT_BADLY: Final = Sentence(
     en="The gateway did not take the message (HTTP {status}). Is it running? 0 means no answer.",
     zh="网关没有接收这条消息（HTTP {status}）。它在运行吗？0 表示没有应答。",
 )
+
+SIM_RUN: Final = Sentence(
+    en="play a scenario against the gateway and print each step; alone, list them",
+    zh="对网关演练一个场景并显示每一步；不带参数则列出全部",
+)
+HELP_SCENARIO: Final = Sentence(
+    en="name of a scenario, or a file of your own that ends in .toml",
+    zh="场景的名称，或你自己的 .toml 文件",
+)
+RUN_GOOD: Final = Sentence(en="As it should be.", zh="符合预期。")
+RUN_BAD: Final = Sentence(
+    en="Not as it should be: see the step marked ✗. All errors are switched off again.",
+    zh="不符合预期：见标 ✗ 的步骤。打开的错误已全部关闭。",
+)
+STEPS: Final[Mapping[str, Sentence]] = {
+    "say": Sentence(en="{user} writes: {value}", zh="{user} 发送：{value}"),
+    "event": Sentence(en="event {value} of {user}", zh="{user} 的事件 {value}"),
+    "card": Sentence(en="a card for {user}", zh="发给 {user} 一张卡片"),
+    "click": Sentence(en="{user} clicks: {value}", zh="{user} 点击：{value}"),
+    "repeat": Sentence(en="the last callback again ({value})", zh="再次投递上一个回调（{value}）"),
+    "fault": Sentence(en="error on: {value}", zh="打开错误：{value}"),
+    "clear": Sentence(en="error off: {value}", zh="关闭错误：{value}"),
+    "tokens": Sentence(en="access tokens end ({value})", zh="access_token 失效（{value}）"),
+    "expect": Sentence(en="{value}", zh="{value}"),
+}
+EXPECTED: Final[Mapping[str, Sentence]] = {
+    "sent": Sentence(
+        en="{user} has an answer within {within} s", zh="{user} 在 {within} 秒内收到回复"
+    ),
+    "held": Sentence(
+        en="the answer is held back: calls fail, {user} sees nothing ({within} s)",
+        zh="回复被保留：调用失败，{user} 看不到内容（{within} 秒内）",
+    ),
+    "nothing": Sentence(
+        en="{user} sees nothing new for {within} s", zh="{within} 秒内 {user} 没有看到新内容"
+    ),
+    "called": Sentence(
+        en="the gateway calls {call} within {within} s", zh="网关在 {within} 秒内调用 {call}"
+    ),
+}
+FOUND_STATUS: Final = Sentence(en="HTTP {status}", zh="HTTP {status}")
+FOUND_ERRCODE: Final = Sentence(en="errcode {errcode} {errmsg}", zh="errcode {errcode} {errmsg}")
+FOUND_ERROR: Final = Sentence(en="{code}", zh="{code}")
+FOUND_DONE: Final = Sentence(en="done", zh="完成")
+FOUND_ANSWER: Final = Sentence(en="after {seconds} s: {text}", zh="{seconds} 秒后：{text}")
+FOUND_FAILED: Final = Sentence(
+    en="after {seconds} s: a call met {why}, no answer",
+    zh="{seconds} 秒后：调用遇到 {why}，没有回复",
+)
+FOUND_CALLED: Final = Sentence(en="after {seconds} s", zh="{seconds} 秒后")
+FOUND_NOTHING: Final = Sentence(en="nothing within {seconds} s", zh="{seconds} 秒内什么都没有")
 
 DEMO_TITLE: Final = Sentence(
     en="CodexBridge demo — a WeCom, a gateway and a dev machine, all on this computer",

@@ -289,6 +289,13 @@ _SIMULATOR: Final = {
         "once, at most 17 apps.",
         zh="{name} 不能作为新应用的名称：只能用小写字母和数字，不能重名，最多 17 个应用。",
     ),
+    "sim.no-scenario": Sentence(
+        en="There is no scenario {name}. List them: codexbridge sim run",
+        zh="没有名为 {name} 的场景。查看全部：codexbridge sim run",
+    ),
+    "sim.scenario": Sentence(
+        en="The scenario {name} cannot be read: {why}.", zh="无法读取场景 {name}：{why}。"
+    ),
     "sim.unknown-fault": Sentence(
         en="There is no error {name} to switch on. List them: codexbridge sim fault",
         zh="没有名为 {name} 的错误可以打开。查看全部：codexbridge sim fault",
