@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,11 @@ from gateway.simulator import sentences as S  # noqa: N812 - a table of constant
 
 if TYPE_CHECKING:
     from gateway.simulator.client import SimulatorClient
+    from gateway.simulator.probe import CallbackKeys
 
 PORT_FILE = "simulator.port"
 MEMBER = "zhangwei"
+STRANGER = "codexbridge-check"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -35,6 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     _add_init(actions, lang)
     _add_members(actions, lang)
     _add_run(actions, lang)
+    _add_check(actions, lang)
     _add_console(actions, lang)
     _add_errors(actions, lang)
 
@@ -78,6 +82,22 @@ def _add_run(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     play.add_argument("--user", default=MEMBER, help=say(S.HELP_USER, lang))
 
 
+def _add_check(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+    check = actions.add_parser(
+        "check", help=say(S.SIM_CHECK, lang), description=say(S.SIM_CHECK, lang)
+    )
+    check.add_argument("url", nargs="?", metavar="URL", help=say(S.HELP_CHECK_URL, lang))
+    check.add_argument("--receive-id", metavar="ID", help=say(S.HELP_RECEIVE_ID, lang))
+    check.add_argument("--agent-id", type=int, default=1_000_002, help=say(S.HELP_AGENT_ID, lang))
+    check.add_argument("--app", default="main", metavar="NAME", help=say(S.HELP_APP, lang))
+    check.add_argument(
+        "--gateway-config", type=Path, metavar="FILE", help=say(S.HELP_GATEWAY_CONFIG, lang)
+    )
+    check.add_argument("--secrets-dir", type=Path, metavar="DIR", help=say(S.HELP_SECRETS, lang))
+    check.add_argument("--user", default=STRANGER, help=say(S.HELP_USER, lang))
+    check.add_argument("--json", action="store_true", help=say(S.HELP_JSON, lang))
+
+
 def _add_console(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     for name, value, what in (("save", "url", S.SIM_SAVE), ("trust", "address", S.SIM_TRUST)):
         _add(actions, name, what, lang).add_argument(value, metavar=value.upper())
@@ -110,6 +130,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             return _save(args, lang, environ)
         case "repeat":
             return _repeat(args, lang, environ)
+        case "check":
+            return _check(args, lang, environ)
         case "run":
             return _run(args, lang, environ)
         case "fault":
@@ -216,6 +238,60 @@ def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
         print(f"{number:3} {mark} {outcome.step} — {reveal(outcome.found)}", flush=True)
     print(say(S.RUN_GOOD if good else S.RUN_BAD, lang))
     return 0 if good else 1
+
+
+def _check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    from common.clock import SystemClock
+    from gateway.simulator import report
+    from gateway.simulator.probe import Probe
+
+    clock = SystemClock()
+    url, keys = _keys(args, environ)
+    probe = Probe(url, keys, clock=clock, user=args.user)
+    if not args.json:
+        shown = url.partition("?")[0]
+        facts = {"url": reveal(shown), "count": len(report.CHECKS), "user": args.user}
+        print(say(S.CHECK_TITLE, lang, **facts))
+    results = []
+    for result in report.run_checks(probe):
+        results.append(result)
+        if not args.json:
+            print(report.line_of(result, lang), flush=True)
+    if args.json:
+        print(report.json_of(results, at_s=clock.now().wall_s))
+    else:
+        print(report.summary_of(results, lang))
+    return 0 if report.is_good(results) else 1
+
+
+def _keys(args: argparse.Namespace, environ: Mapping[str, str]) -> tuple[str, CallbackKeys]:
+    """Return the URL, and what belongs to it: asked for, or from the gateway's settings."""
+    from common.errors import ConfigError
+    from gateway.simulator.probe import CallbackKeys
+
+    if args.receive_id is not None:
+        if not args.url:
+            raise ConfigError("sim.check-url", url="")
+        token, key = _asked("Token: "), _asked("EncodingAESKey: ")
+        return args.url, CallbackKeys(token, key, args.receive_id, args.agent_id)
+    # The one place where the simulator's half looks at the gateway's: values alone come of it.
+    from gateway.base.settings import load_settings
+
+    settings = load_settings(
+        file=args.gateway_config, environ=environ, secrets_dir=args.secrets_dir
+    )
+    app = settings.wecom.every().get(args.app)
+    if app is None:
+        raise ConfigError("sim.unknown-app", name=args.app)
+    host = f"[{settings.listen.host}]" if ":" in settings.listen.host else settings.listen.host
+    url = args.url or f"http://{host}:{settings.listen.port}{app.callback_path}"
+    token, key = app.token.get_secret_value(), app.encoding_aes_key.get_secret_value()
+    return url, CallbackKeys(token, key, app.corp_id, app.agent_id)
+
+
+def _asked(prompt: str) -> str:
+    print(prompt, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
 
 
 def _fault(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -208,6 +208,36 @@ FOUND_FAILED: Final = Sentence(
 FOUND_CALLED: Final = Sentence(en="after {seconds} s", zh="{seconds} 秒后")
 FOUND_NOTHING: Final = Sentence(en="nothing within {seconds} s", zh="{seconds} 秒内什么都没有")
 
+SIM_CHECK: Final = Sentence(
+    en="check a callback URL on this machine against WeCom's rules, and print a report",
+    zh="按企业微信的规则检查本机上的回调 URL，并给出报告",
+)
+HELP_CHECK_URL: Final = Sentence(
+    en="http://127.0.0.1:PORT/PATH; without it the one of the gateway's settings",
+    zh="http://127.0.0.1:PORT/PATH；不写就用网关设置中的地址",
+)
+HELP_RECEIVE_ID: Final = Sentence(
+    en="corp id of a URL that is not this gateway's; Token and EncodingAESKey are asked, since "
+    "other users can read a command line",
+    zh="不属于本网关的 URL 的企业ID；Token 和 EncodingAESKey 按提示输入，因为其他用户能看到命令行",
+)
+HELP_AGENT_ID: Final = Sentence(en="AgentId of that app", zh="该应用的 AgentId")
+HELP_GATEWAY_CONFIG: Final = Sentence(en="the gateway's settings file", zh="网关的设置文件")
+HELP_SECRETS: Final = Sentence(en="the gateway's folder of secrets", zh="网关的机密文件夹")
+HELP_JSON: Final = Sentence(en="print JSON", zh="输出 JSON")
+CHECK_TITLE: Final = Sentence(
+    en="Callback {url}, {count} checks. Messages come from {user}, who is no member.",
+    zh="回调 {url}，共 {count} 项检查。消息来自 {user}，不是真实成员。",
+)
+CHECK_GOOD: Final = Sentence(
+    en="{count} checks: every required one is met, {advised} of the advised are not.",
+    zh="共 {count} 项检查：必需项全部通过，建议项有 {advised} 项未通过。",
+)
+CHECK_BAD: Final = Sentence(
+    en="{count} checks: {failed} required ones are not met (✗), and {advised} of the advised (!).",
+    zh="共 {count} 项检查：{failed} 项必需项未通过（✗），建议项有 {advised} 项未通过（!）。",
+)
+
 DEMO_TITLE: Final = Sentence(
     en="CodexBridge demo — a WeCom, a gateway and a dev machine, all on this computer",
     zh="CodexBridge 演示——企业微信、网关和开发机，全部在本机",

@@ -296,6 +296,16 @@ _SIMULATOR: Final = {
     "sim.scenario": Sentence(
         en="The scenario {name} cannot be read: {why}.", zh="无法读取场景 {name}：{why}。"
     ),
+    "sim.check-url": Sentence(
+        en="{url} cannot be checked: only http:// with an address of this machine, such as "
+        "http://127.0.0.1:8787/wecom/app. Run the check where the server is.",
+        zh="无法检查 {url}：只支持本机地址的 http://，例如 http://127.0.0.1:8787/wecom/app。请在服务器"
+        "所在的机器上检查。",
+    ),
+    "sim.check-keys": Sentence(
+        en="Token, EncodingAESKey (43 letters and digits) and receive id are needed to check it.",
+        zh="检查 URL 需要 Token、EncodingAESKey（43 位字母和数字）和 receive id。",
+    ),
     "sim.unknown-fault": Sentence(
         en="There is no error {name} to switch on. List them: codexbridge sim fault",
         zh="没有名为 {name} 的错误可以打开。查看全部：codexbridge sim fault",

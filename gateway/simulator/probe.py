@@ -1,0 +1,211 @@
+"""Sends requests to a callback URL as bytes, right or wrong on purpose, and looks at the answers.
+
+Written by hand on a socket: a client library would repair what is to be wrong.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import re
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from common.clock import Clock
+from common.errors import ConfigError
+from gateway.simulator.crypto import SimulatedCrypto
+from gateway.simulator.documents import envelope_xml, message_xml
+
+PATIENCE_S: Final = 6.0  # WeCom's own is 5
+MAX_ANSWER: Final = 65_536
+_KEY: Final = re.compile(r"[A-Za-z0-9]{43}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An answer.
+
+    Attributes:
+        status: 0 when there was none.
+        headers: By lower-case name.
+        body: The first of it.
+        took_s: Until it was whole.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    took_s: float = 0.0
+
+    def __str__(self) -> str:
+        """What may be shown: nothing of the body."""
+        if self.status == 0:
+            return f"no answer, {self.took_s:.2f} s"
+        return f"HTTP {self.status}, {len(self.body)} bytes, {self.took_s:.2f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """The parameters of a call."""
+
+    msg_signature: str
+    timestamp: str
+    nonce: str
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return them as they stand in the query."""
+        return [
+            ("msg_signature", self.msg_signature),
+            ("timestamp", self.timestamp),
+            ("nonce", self.nonce),
+        ]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CallbackKeys:
+    """What a callback URL shares with WeCom."""
+
+    token: str
+    encoding_aes_key: str
+    corp_id: str
+    agent_id: int
+
+
+class Probe:
+    """A callback URL on loopback.
+
+    Args:
+        url: The URL.
+        keys: What it should know.
+        clock: Tells what is in time.
+        user: Who writes.
+
+    Raises:
+        ConfigError: ``sim.check-url`` (url): it is not http to a literal address of loopback;
+            ``sim.check-keys``: one of the keys is missing, or not of the right form.
+    """
+
+    def __init__(self, url: str, keys: CallbackKeys, *, clock: Clock, user: str) -> None:
+        self._host, self._port, self._path, self._extra = _place(url)
+        if not (keys.token and keys.corp_id and _KEY.fullmatch(keys.encoding_aes_key)):
+            raise ConfigError("sim.check-keys")
+        self.crypto = SimulatedCrypto(keys.token, keys.encoding_aes_key, keys.corp_id)
+        self.clock = clock
+        self.corp_id = keys.corp_id
+        self.agent_id = keys.agent_id
+        self.user = user
+        self.refusals: list[Seen] = []
+
+    # right requests
+
+    def message(self, text: str = "ping", *, msg_id: str = "") -> bytes:
+        """Return the plain XML of a text message."""
+        return self.plain("text", Content=text, MsgId=msg_id or str(secrets.randbits(62)))
+
+    def plain(self, kind: str, **fields: str) -> bytes:
+        """Return the plain XML of a message or an event."""
+        head: dict[str, str | int] = {
+            "ToUserName": self.corp_id,
+            "FromUserName": self.user,
+            "CreateTime": self.clock.now().wall_s,
+            "MsgType": kind,
+        }
+        return message_xml({**head, **fields, "AgentID": self.agent_id})
+
+    def seal(self, plain: bytes) -> str:
+        """Return the Encrypt of a message."""
+        return self.crypto.encrypt(plain, secrets.token_bytes(16))
+
+    def sign(self, encrypted: str, *, skew_s: int = 0, nonce: str = "") -> Signed:
+        """Return the parameters of a call."""
+        timestamp = str(self.clock.now().wall_s + skew_s)
+        nonce = nonce or str(secrets.randbits(40) + 10**11)
+        return Signed(self.crypto.signature(timestamp, nonce, encrypted), timestamp, nonce)
+
+    def envelope(self, encrypted: str) -> bytes:
+        """Return the body of a call."""
+        return envelope_xml(self.corp_id, self.agent_id, encrypted)
+
+    def post_plain(self, plain: bytes) -> Seen:
+        """Send a message as WeCom does."""
+        encrypted = self.seal(plain)
+        return self.post(self.sign(encrypted).pairs(), self.envelope(encrypted))
+
+    # requests as they are made up
+
+    def get(self, pairs: Sequence[tuple[str, str]], *, raw_plus: bool = False) -> Seen:
+        """Ask by GET; ``raw_plus`` leaves the plus signs of Base64 as they are."""
+        return self._ask("GET", self.target(pairs, raw_plus=raw_plus), [])
+
+    def post(self, pairs: Sequence[tuple[str, str]], body: bytes, *, method: str = "POST") -> Seen:
+        """Send a body at once."""
+        return self._ask(method, self.target(pairs), [body])
+
+    def post_pieces(
+        self, pairs: Sequence[tuple[str, str]], pieces: Sequence[bytes], *, chunked: bool = False
+    ) -> Seen:
+        """Send a body in pieces."""
+        return self._ask("POST", self.target(pairs), pieces, chunked=chunked)
+
+    def target(self, pairs: Sequence[tuple[str, str]], *, raw_plus: bool = False) -> str:
+        """Return path and query."""
+        safe = "+" if raw_plus else ""
+        query = "&".join(f"{name}={quote(value, safe=safe)}" for name, value in pairs)
+        return f"{self._path}?{'&'.join(part for part in (self._extra, query) if part)}"
+
+    def _ask(
+        self, method: str, target: str, pieces: Sequence[bytes], *, chunked: bool = False
+    ) -> Seen:
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        length = sum(len(piece) for piece in pieces)
+        size = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {length}"
+        head = (
+            f"{method} {target} HTTP/1.1\r\nHost: {host}:{self._port}\r\n"
+            f"User-Agent: Mozilla/4.0\r\nAccept: */*\r\nContent-Type: text/xml\r\n"
+            f"{size}\r\nConnection: close\r\n\r\n"
+        )
+        sent = [head.encode("utf-8")]
+        sent += [b"%x\r\n%s\r\n" % (len(one), one) for one in pieces] if chunked else [*pieces]
+        sent += [b"0\r\n\r\n"] if chunked else []
+        return self._exchange(method, sent)
+
+    def _exchange(self, method: str, sent: Sequence[bytes]) -> Seen:
+        begun = self.clock.now().mono
+        status, headers, body = 0, {}, b""
+        try:
+            with socket.create_connection((self._host, self._port), PATIENCE_S) as line:
+                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                _send(line, sent)
+                answer = http.client.HTTPResponse(line, method=method)
+                answer.begin()
+                status = answer.status
+                headers = {name.lower(): value for name, value in answer.getheaders()}
+                body = answer.read(MAX_ANSWER)
+        except (OSError, http.client.HTTPException):
+            pass  # what has come until then is what there is
+        return Seen(status, headers, body, self.clock.now().mono - begun)
+
+
+def _send(line: socket.socket, sent: Sequence[bytes]) -> None:
+    try:
+        for piece in sent:
+            line.sendall(piece)
+    except OSError:
+        pass  # it has answered before all was sent, as for a body that is too large
+
+
+def _place(url: str) -> tuple[str, int, str, str]:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        is_ours = parts.scheme == "http" and ipaddress.ip_address(host).is_loopback
+        port = parts.port or 80
+    except ValueError:
+        is_ours = False
+    if not is_ours or parts.username is not None or not (parts.path + parts.query).isprintable():
+        raise ConfigError("sim.check-url", url=url.partition("?")[0])
+    return host, port, quote(parts.path or "/", safe="/%"), quote(parts.query, safe="=&%+")

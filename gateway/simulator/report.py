@@ -1,0 +1,63 @@
+"""What `sim check` found, for an admin and for whom the admin sends it to: no secret is in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from common.sentences import Lang, say
+from gateway.simulator import check_accepts, check_refuses
+from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
+from gateway.simulator.conformance import Check, Result
+from gateway.simulator.probe import Probe
+
+# In an order that bans no later one: what many refusals may lead to comes last.
+CHECKS: Final[tuple[Check, ...]] = (*check_accepts.CHECKS, *check_refuses.CHECKS)
+
+
+def run_checks(probe: Probe) -> Iterator[Result]:
+    """Check one after the other."""
+    for check in CHECKS:
+        yield Result(check, check.probe(probe))
+
+
+def line_of(result: Result, lang: Lang) -> str:
+    """Return one result as a line; with why it matters where it is not met."""
+    check, finding = result.check, result.finding
+    mark = "✓" if finding.good else "✗" if check.required else "!"
+    line = f"{mark} {check.id:28} {say(check.what, lang)} — {finding.seen}"
+    return line if finding.good else f"{line}\n    {say(check.why, lang)}"
+
+
+def summary_of(results: Sequence[Result], lang: Lang) -> str:
+    """Return what all of it comes to."""
+    failed = sum(not one.finding.good for one in results if one.check.required)
+    advised = sum(not one.finding.good for one in results if not one.check.required)
+    sentence = S.CHECK_BAD if failed else S.CHECK_GOOD
+    return say(sentence, lang, count=len(results), failed=failed, advised=advised)
+
+
+def is_good(results: Sequence[Result]) -> bool:
+    """Tell whether every required check is met."""
+    return all(one.finding.good for one in results if one.check.required)
+
+
+def json_of(results: Sequence[Result], *, at_s: int) -> str:
+    """Return the report for programs."""
+    told: dict[str, Any] = {
+        "checked_at": at_s,
+        "good": is_good(results),
+        "checks": [
+            {
+                "id": one.check.id,
+                "required": one.check.required,
+                "good": one.finding.good,
+                "seen": one.finding.seen,
+                "what": {"en": one.check.what.en, "zh": one.check.what.zh},
+                "why": {"en": one.check.why.en, "zh": one.check.why.zh},
+            }
+            for one in results
+        ],
+    }
+    return json.dumps(told, ensure_ascii=False, indent=2)
