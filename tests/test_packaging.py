@@ -57,7 +57,7 @@ VENDORED = {
     "marked.js": "5371fea86fd0656b4fc7bea7c94c663109d82789b69433eeee78d42895aa44de",
     "marked.LICENSE": "8e3a3f82f59a60958f56ca08f445647c32a4733dc7ca6c2c46f6eb898471ab9c",
 }
-PAGES = ("common/page/static", "local_agent/faces/page/static")
+PAGES = ("common/page/static", "local_agent/faces/page/static", "gateway/simulator/static")
 
 
 @pytest.mark.requirement("R74")

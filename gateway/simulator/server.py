@@ -29,9 +29,10 @@ KIT: Final = {
     "/kit/kit.css": "kit.css",
 }
 OWN: Final = {
-    "/": "chat.html",
-    "/chat.js": "chat.js",
-    "/chat.css": "chat.css",
+    "/": "index.html",
+    "/icon.svg": "icon.svg",
+    "/sim.css": "sim.css",
+    **{f"/{name}.js": f"{name}.js" for name in ("sim", "cards", "traffic", "errors", "words")},
 }
 CUT_S: Final = 0.1  # for an answer that is on its way
 
