@@ -101,7 +101,7 @@ imports: $(VENV)/.dev
 bench: $(BIN)/uv
 	@UV_PROJECT_ENVIRONMENT=.venv-bench $(BIN)/uv sync --quiet --frozen --no-dev --group bench
 	.venv-bench/bin/python bench/start.py $(ARGS)
-	.venv-bench/bin/python -m bench.accept $(ARGS)
+	.venv-bench/bin/python -m bench.callback $(ARGS)
 	.venv-bench/bin/python -m bench.outbox $(ARGS)
 	.venv-bench/bin/python -m bench.link $(ARGS)
 	.venv-bench/bin/python -m bench.diffs $(ARGS)

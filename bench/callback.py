@@ -1,12 +1,13 @@
 """How many callbacks a gateway accepts durably, and at what cost, beside peers of the same run.
 
-    python -m bench.accept [--quick] [--json] [--folder FOLDER]
+    python -m bench.callback [--quick] [--json] [--folder FOLDER]
 
 A real gateway process on a real store is sent really encrypted messages of many members, each with
 a machine, all limits in force: every 200 is a task, signed and queued, on the disk.  WeCom's own
 interface accepts connections and never answers, so nothing is sent back meanwhile.  Each round
 measures, one after the other: the gateway; the same store functions called in groups without HTTP
-and encryption; plain SQLite committing as many rows in such groups; and a bare aiohttp handler.
+and encryption; plain SQLite committing as many rows in such groups; a bare aiohttp handler; and
+what is usual: wechatpy in Flask under waitress, which opens each message and commits it to SQLite.
 
 Each figure that has an aim is printed with it.
 """
@@ -28,7 +29,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain, cycle, repeat
 from pathlib import Path
 from statistics import median
 from typing import Final
@@ -56,6 +57,33 @@ async def answer(request):
 app = web.Application()
 app.add_routes([web.post("/wecom/app", answer)])
 web.run_app(app, host="127.0.0.1", port=int(sys.argv[1]), print=None, access_log=None)
+"""
+
+
+# Opens a message and keeps it, one commit for each, as durably as the gateway does.
+USUAL_SERVER: Final = """
+import logging, sqlite3, sys, threading
+import flask, waitress
+from wechatpy.enterprise.crypto import WeChatCrypto
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+port, token, key, corp, path = sys.argv[1:]
+app, crypto, own = flask.Flask("usual"), WeChatCrypto(token, key, corp), threading.local()
+def store():
+    if not hasattr(own, "db"):
+        own.db = sqlite3.connect(path, timeout=30, isolation_level=None)
+        own.db.execute("PRAGMA journal_mode=WAL")
+        own.db.execute("PRAGMA synchronous=FULL")
+        own.db.execute("CREATE TABLE IF NOT EXISTS inbound (text TEXT)")
+    return own.db
+@app.post("/wecom/app")
+def answer():
+    given = flask.request.args
+    text = crypto.decrypt_message(
+        flask.request.data, given["msg_signature"], given["timestamp"], given["nonce"]
+    )
+    store().execute("INSERT INTO inbound VALUES (?)", (text,))
+    return ""
+waitress.serve(app, host="127.0.0.1", port=int(port), threads=8, _quiet=True)
 """
 
 
@@ -90,8 +118,10 @@ class Round:
     store_alone: float
     plain: float
     bare: float
+    usual: float
     cpu: float
     bare_cpu: float
+    usual_cpu: float
     under_load: tuple[list[float], list[float]]
     single: tuple[list[float], list[float]]
     bare_single: list[float]
@@ -144,11 +174,11 @@ def loaded(
 
 
 @contextmanager
-def bare_server() -> Iterator[Server]:
-    """Run the bare handler."""
+def peer_server(script: str, *arguments: str) -> Iterator[Server]:
+    """Run a peer on a port of its own."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
-    argv = [sys.executable, "-c", BARE_SERVER, str(port)]
+    argv = [sys.executable, "-c", script, str(port), *arguments]
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL) as process:
         try:
             wait_until(lambda: _listens(port))
@@ -197,7 +227,9 @@ def ratio(pairs: Sequence[tuple[float, float]]) -> dict[str, float | list[float]
 
 AIMS: Final = {
     "accepted / store functions alone": Aim(0.60, least=True),
+    "accepted / wechatpy, Flask and waitress": Aim(1, least=True),
     "CPU per callback / bare aiohttp": Aim(5),
+    "CPU per callback / wechatpy, Flask and waitress": Aim(1),
 }
 
 
@@ -208,7 +240,9 @@ class Rig:
     root: Path
     gateway: Server
     bare: Server
+    usual: Server
     requests: Iterator[bytes]
+    same: Iterator[bytes]
     alone: StoreAlone
     plain: PlainCommits
     checkpoints: Checkpoints
@@ -219,6 +253,8 @@ class Rig:
         load, cpu = self._loaded(plan.slice_s)
         single = self.single(plan.single_s)
         bare, bare_cpu = loaded(self.bare, repeat(BARE_REQUEST), plan.slice_s / 2)
+        usual, usual_cpu = loaded(self.usual, self.same, plan.slice_s / 2)
+        assert usual.bad == 0, f"{usual.bad} were refused by the peer"
         bare_single, _ = one_by_one(
             self.bare.port,
             repeat(BARE_REQUEST),
@@ -230,8 +266,10 @@ class Rig:
             store_alone=self.alone.rate(CONNECTIONS, seconds=plan.slice_s / 2),
             plain=self.plain.rate(CONNECTIONS, seconds=plan.slice_s / 4),
             bare=bare.good / bare.seconds,
+            usual=usual.good / usual.seconds,
             cpu=cpu,
             bare_cpu=bare_cpu,
+            usual_cpu=usual_cpu,
             under_load=load.apart,
             single=single,
             bare_single=bare_single,
@@ -272,11 +310,16 @@ def rig_of(plan: Plan, root: Path) -> Iterator[Rig]:
         enrol(store, users)
         until_the_end.callback(place.stop)
         place.start_gateway()
+        app = place.made.config.first
+        keys = (app.token, app.encoding_aes_key, app.corp_id, str(root / "usual.db"))
+        requests = callbacks(app, messages)
         rig = Rig(
             root,
             Server(place.gateway_port, place.processes["gateway"].pid),
-            until_the_end.enter_context(bare_server()),
-            iter(callbacks(place.made.config.first, messages)),
+            until_the_end.enter_context(peer_server(BARE_SERVER)),
+            until_the_end.enter_context(peer_server(USUAL_SERVER, *keys)),
+            iter(requests),
+            cycle(requests[:2000]),  # it knows no copy
             until_the_end.enter_context(StoreAlone(root / "alone", users, messages)),
             until_the_end.enter_context(PlainCommits(root / "plain.db")),
             Checkpoints(store),
@@ -299,12 +342,18 @@ def measure(plan: Plan, root: Path) -> dict[str, Mapping[str, object]]:
         "accepted / store functions alone": ratio([(r.accepted, r.store_alone) for r in rounds]),
         "accepted / plain group commit": ratio([(r.accepted, r.plain) for r in rounds]),
         "accepted / bare aiohttp": ratio([(r.accepted, r.bare) for r in rounds]),
+        "accepted / wechatpy, Flask and waitress": ratio([(r.accepted, r.usual) for r in rounds]),
         "CPU per callback / bare aiohttp": ratio([(r.cpu, r.bare_cpu) for r in rounds]),
+        "CPU per callback / wechatpy, Flask and waitress": ratio(
+            [(r.cpu, r.usual_cpu) for r in rounds]
+        ),
         "medians of this run": {
             "accepted_per_s": round(median(r.accepted for r in rounds)),
             "store_alone_per_s": round(median(r.store_alone for r in rounds)),
+            "usual_per_s": round(median(r.usual for r in rounds)),
             "cpu_us": round(median(r.cpu for r in rounds) * 1e6),
             "bare_cpu_us": round(median(r.bare_cpu for r in rounds) * 1e6),
+            "usual_cpu_us": round(median(r.usual_cpu for r in rounds) * 1e6),
         },
         "milliseconds to the answer": {
             "one at a time": quantiles(
