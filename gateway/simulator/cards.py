@@ -7,7 +7,8 @@ answers 40058 and names the field.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 TASK_ID: Final = re.compile(r"[0-9A-Za-z_\-@]{1,128}", re.ASCII)
@@ -77,73 +78,62 @@ def _check(card: Any) -> None:
     kind = _is_record(card, "template_card").get("card_type")
     if kind not in TYPES:
         raise _BrokenRuleError("card_type")
-    title = _is_record(card.get("main_title", {}), "main_title")
+    for name in _RECORDS:
+        _check_record(card.get(name, {}), name)
+    title = card.get("main_title", {})
     if not title.get("title") and (kind != "text_notice" or not card.get("sub_title_text")):
         raise _BrokenRuleError("main_title.title")
+    if not isinstance(card.get("sub_title_text", ""), str):
+        raise _BrokenRuleError("sub_title_text")
     task_id = card.get("task_id")
     good = isinstance(task_id, str) and TASK_ID.fullmatch(task_id)
     if not good and (task_id is not None or needs_task_id(card)):
         raise _BrokenRuleError("task_id")
     for name, most in _MOST.items():
-        _check_list(card.get(name, []), name, most=most, least=0, needs=())
+        for one in _check_list(card.get(name, []), name, most=most, least=0, needs=()):
+            _check_record(one, name)
     for one in card.get("horizontal_content_list", ()):
         _is_text(one, "keyname", "horizontal_content_list")
-    if "action_menu" in card:
-        menu = _is_record(card["action_menu"], "action_menu")
-        _check_list(menu.get("action_list"), "action_menu.action_list", most=3)
-    _KINDS[kind](card)
+    # What a type does not need is looked at all the same where it is there: it would be shown.
+    for name in [name for name in _PARTS if name in card or name in _NEEDS[kind]]:
+        _PARTS[name](card.get(name), name)
 
 
-def _check_notice(card: Mapping[str, Any]) -> None:
-    action = _is_record(card.get("card_action"), "card_action")
-    if action.get("type") not in (1, 2) or (action["type"] == 1 and not action.get("url")):
-        raise _BrokenRuleError("card_action")
+def _check_action(action: Any, name: str) -> None:
+    kind = _is_record(action, name).get("type")
+    if kind not in (1, 2) or (kind == 1 and not action.get("url")):
+        raise _BrokenRuleError(name)
 
 
-def _check_news(card: Mapping[str, Any]) -> None:
-    _check_notice(card)
-    if not _is_record(card.get("card_image"), "card_image").get("url"):
-        raise _BrokenRuleError("card_image.url")
+def _check_image(image: Any, name: str) -> None:
+    if not _is_record(image, name).get("url"):
+        raise _BrokenRuleError(f"{name}.url")
 
 
-def _check_buttons(card: Mapping[str, Any]) -> None:
-    buttons = _check_list(card.get("button_list"), "button_list", most=6, needs=("text",))
+def _check_menu(menu: Any, name: str) -> None:
+    _check_list(_is_record(menu, name).get("action_list"), f"{name}.action_list", most=3)
+
+
+def _check_buttons(found: Any, name: str) -> None:
+    buttons = _check_list(found, name, most=6, needs=("text",))
     for one in buttons:
         if one.get("type", 0) == 0:
-            _check_key(one, "key", "button_list")
+            _check_key(one, "key", name)
         elif one.get("type") != 1 or not one.get("url"):
-            raise _BrokenRuleError("button_list.type")
-    if "button_selection" in card:
-        _check_question(card["button_selection"], "button_selection", most=10)
-    _check_distinct([str(one["key"]) for one in buttons if "key" in one], "button_list.key")
+            raise _BrokenRuleError(f"{name}.type")
+    _check_distinct([str(one["key"]) for one in buttons if "key" in one], f"{name}.key")
 
 
-def _check_vote(card: Mapping[str, Any]) -> None:
-    _check_question(card.get("checkbox"), "checkbox", most=20)
-    _check_submit(card)
-
-
-def _check_selects(card: Mapping[str, Any]) -> None:
-    asked = _check_list(card.get("select_list"), "select_list", most=3, needs=())
+def _check_selects(found: Any, name: str) -> None:
+    asked = _check_list(found, name, most=3, needs=())
     for one in asked:
-        _check_question(one, "select_list", most=10)
-    _check_distinct([one["question_key"] for one in asked], "select_list.question_key")
-    _check_submit(card)
+        _check_question(one, name, most=10)
+    _check_distinct([one["question_key"] for one in asked], f"{name}.question_key")
 
 
-_KINDS: Final = {
-    "text_notice": _check_notice,
-    "news_notice": _check_news,
-    "button_interaction": _check_buttons,
-    "vote_interaction": _check_vote,
-    "multiple_interaction": _check_selects,
-}
-
-
-def _check_submit(card: Mapping[str, Any]) -> None:
-    submit = _is_record(card.get("submit_button"), "submit_button")
-    _is_text(submit, "text", "submit_button")
-    _check_key(submit, "key", "submit_button")
+def _check_submit(submit: Any, name: str) -> None:
+    _is_text(_is_record(submit, name), "text", name)
+    _check_key(submit, "key", name)
 
 
 def _check_question(asked: Any, name: str, *, most: int) -> None:
@@ -190,3 +180,30 @@ def _is_record(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _BrokenRuleError(name)
     return value
+
+
+def _check_record(value: Any, name: str) -> None:
+    """A record of texts and numbers, whatever their names."""
+    for field, one in _is_record(value, name).items():
+        if not isinstance(one, (str, int)):
+            raise _BrokenRuleError(f"{name}.{field}")
+
+
+_RECORDS: Final = ("source", "main_title", "emphasis_content", "quote_area")
+_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text_notice": ("card_action",),
+    "news_notice": ("card_action", "card_image"),
+    "button_interaction": ("button_list",),
+    "vote_interaction": ("checkbox", "submit_button"),
+    "multiple_interaction": ("select_list", "submit_button"),
+}
+_PARTS: Final[Mapping[str, Callable[[Any, str], None]]] = {
+    "card_action": _check_action,
+    "card_image": _check_image,
+    "action_menu": _check_menu,
+    "button_list": _check_buttons,
+    "button_selection": partial(_check_question, most=10),
+    "checkbox": partial(_check_question, most=20),
+    "select_list": _check_selects,
+    "submit_button": _check_submit,
+}

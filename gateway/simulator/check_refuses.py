@@ -23,7 +23,7 @@ from gateway.simulator.conformance import (
     taken,
 )
 from gateway.simulator.crypto import padded
-from gateway.simulator.probe import Probe
+from gateway.simulator.probe import TOO_MANY, Probe
 
 LARGE: Final = 4 * 1024 * 1024
 _TELLTALE: Final = (b"traceback", b"exception", b"expat", b"line 1", b"stack", b"error:", b"<html")
@@ -216,7 +216,7 @@ def _large(probe: Probe) -> Finding:
     seen = probe.post(probe.sign(encrypted).pairs(), body)
     # A server may also cut the line while the body is still on its way.
     cut = seen.status == 0 and seen.took_s < ANSWER_S
-    return Finding(cut or 400 <= seen.status < 500, str(seen))
+    return Finding(cut or (400 <= seen.status < 500 and seen.status != TOO_MANY), str(seen))
 
 
 def _method(name: str) -> Probing:
@@ -253,6 +253,7 @@ def _no_banner(probe: Probe) -> Finding:
 
 
 def _still_there(probe: Probe) -> Finding:
+    probe.stay_at_first_source()
     return taken(probe.post_plain(probe.message()))
 
 
@@ -329,10 +330,5 @@ CHECKS: Final[tuple[Check, ...]] = (
     check("all.no-traces", "all.no-traces", "traces", _no_traces),
     check("all.no-body", "all.no-body", "traces", _no_bodies, required=False),
     check("all.no-banner", "all.no-banner", "banner", _no_banner, required=False),
-    check(
-        "all.still-there",
-        "all.still-there",
-        "still-there",
-        lambda probe: taken(probe.post_plain(probe.message())),
-    ),
+    check("all.still-there", "all.still-there", "still-there", _still_there),
 )

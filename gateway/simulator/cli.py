@@ -248,6 +248,7 @@ def _check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
     clock = SystemClock()
     url, keys = _keys(args, environ)
     probe = Probe(url, keys, clock=clock, user=args.user)
+    probe.connect()
     if not args.json:
         shown = url.partition("?")[0]
         facts = {"url": reveal(shown), "count": len(report.CHECKS), "user": args.user}

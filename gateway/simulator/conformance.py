@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from common.sentences import Sentence
 from gateway.simulator import check_words as W  # noqa: N812 - a table of constants
-from gateway.simulator.probe import Probe, Seen
+from gateway.simulator.probe import TOO_MANY, Probe, Seen
 
 ANSWER_S: Final = 5.0
 
@@ -71,10 +71,14 @@ def taken(seen: Seen) -> Finding:
 
 
 def refused(probe: Probe, seen: Seen, *secret: bytes) -> Finding:
-    """Return whether a request was refused, and gave nothing of ``secret`` away."""
+    """Return whether a request was refused, and gave nothing of ``secret`` away.
+
+    That an address asked too often is no judgement of what it asked.
+    """
     probe.refusals.append(seen)
     leaks = any(one in seen.body for one in secret)
-    return Finding(400 <= seen.status < 500 and not leaks, str(seen))
+    judged = 400 <= seen.status < 500 and seen.status != TOO_MANY
+    return Finding(judged and not leaks, str(seen))
 
 
 def flipped(encrypted: str) -> str:

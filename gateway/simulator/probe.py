@@ -16,12 +16,13 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from common.clock import Clock
-from common.errors import ConfigError
+from common.errors import ConfigError, UnavailableError
 from gateway.simulator.crypto import SimulatedCrypto
 from gateway.simulator.documents import envelope_xml, message_xml
 
 PATIENCE_S: Final = 6.0  # WeCom's own is 5
 MAX_ANSWER: Final = 65_536
+TOO_MANY: Final = 429
 _KEY: Final = re.compile(r"[A-Za-z0-9]{43}", re.ASCII)
 
 
@@ -99,6 +100,25 @@ class Probe:
         self.agent_id = keys.agent_id
         self.user = user
         self.refusals: list[Seen] = []
+        # A server may stop listening to an address that fails too often: then it judges nothing.
+        self._source: tuple[str, int] | None = None
+        self._sources = 0
+        self._may_move = ":" not in self._host
+
+    def stay_at_first_source(self) -> None:
+        """Ask from where it began, also if that is not heard any more."""
+        self._source, self._may_move = None, False
+
+    def connect(self) -> None:
+        """Return when somebody listens there.
+
+        Raises:
+            UnavailableError: ``sim.check-nobody`` (port).
+        """
+        try:
+            socket.create_connection((self._host, self._port), PATIENCE_S).close()
+        except OSError:
+            raise UnavailableError("sim.check-nobody", port=self._port) from None
 
     # right requests
 
@@ -174,10 +194,31 @@ class Probe:
         return self._exchange(method, sent)
 
     def _exchange(self, method: str, sent: Sequence[bytes]) -> Seen:
+        seen = self._exchange_once(method, sent)
+        if seen.status == TOO_MANY and self._take_next_source():
+            seen = self._exchange_once(method, sent)
+        return seen
+
+    def _take_next_source(self) -> bool:
+        """Ask from another address of loopback; not where there is only one."""
+        if not self._may_move:
+            return False
+        self._sources += 1
+        source = (f"127.0.0.{1 + self._sources}", 0)
+        with socket.socket() as trial:
+            try:
+                trial.bind(source)
+            except OSError:  # macOS has 127.0.0.1 alone
+                return False
+        self._source = source
+        return True
+
+    def _exchange_once(self, method: str, sent: Sequence[bytes]) -> Seen:
         begun = self.clock.now().mono
         status, headers, body = 0, {}, b""
+        place = (self._host, self._port)
         try:
-            with socket.create_connection((self._host, self._port), PATIENCE_S) as line:
+            with socket.create_connection(place, PATIENCE_S, self._source) as line:
                 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 _send(line, sent)
                 answer = http.client.HTTPResponse(line, method=method)

@@ -220,7 +220,12 @@ class Run:
         }
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Play step by step, up to the first that fails; what was broken is mended at the end."""
+        """Play step by step, up to the first that fails; what was broken is mended at the end.
+
+        Raises:
+            InputError: ``sim.…``: a step names what is not there.
+            UnavailableError: ``sim.not-running``.
+        """
         try:
             for step in self._scenario.steps:
                 outcome = self._play(step)
@@ -236,17 +241,7 @@ class Run:
         who = self._who | {name: step.options[name] for name in self._who if name in step.options}
         if step.verb != "expect":
             self._mark = self._last()
-        try:
-            return self._acts.get(step.verb, self._callback)(step, who)
-        except CodexBridgeError as error:
-            return self._outcome(
-                S.STEPS[step.verb],
-                S.FOUND_ERROR,
-                good=False,
-                step=step,
-                who=who,
-                found={"code": error.code},
-            )
+        return self._acts.get(step.verb, self._callback)(step, who)
 
     def _last(self) -> int:
         feed = self._simulator.feed(0)

@@ -198,7 +198,6 @@ EXPECTED: Final[Mapping[str, Sentence]] = {
 }
 FOUND_STATUS: Final = Sentence(en="HTTP {status}", zh="HTTP {status}")
 FOUND_ERRCODE: Final = Sentence(en="errcode {errcode} {errmsg}", zh="errcode {errcode} {errmsg}")
-FOUND_ERROR: Final = Sentence(en="{code}", zh="{code}")
 FOUND_DONE: Final = Sentence(en="done", zh="完成")
 FOUND_ANSWER: Final = Sentence(en="after {seconds} s: {text}", zh="{seconds} 秒后：{text}")
 FOUND_FAILED: Final = Sentence(

@@ -67,11 +67,9 @@ def _call(simulator: Simulator, call: str) -> Handler:
                 note=fault[0] if fault else "",
             )
         )
-        if answer is None:
-            if request.transport is not None:
-                request.transport.abort()
-            raise ConnectionResetError
-        return answer
+        if answer is None and request.transport is not None:
+            request.transport.abort()
+        return answer or web.Response()  # which nobody gets once the line is cut
 
     return handle
 

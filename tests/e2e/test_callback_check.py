@@ -52,6 +52,14 @@ def test_wrong_keys_are_seen_and_a_url_elsewhere_is_refused(place: Place) -> Non
     )
     assert wrong.returncode == 1
     assert "✗ message.taken" in wrong.stdout
+    place.stop()
+    gone = place.run(
+        *("sim", "check", app.callback_url, "--receive-id", app.corp_id),
+        stdin=f"{app.token}\n{app.encoding_aes_key}\n",
+        check=False,
+    )
+    assert (gone.returncode, gone.stdout) == (1, "")
+    assert "Nobody listens" in gone.stderr
     for url in (
         "https://127.0.0.1/",
         "http://localhost/",

@@ -302,9 +302,15 @@ _SIMULATOR: Final = {
         zh="无法检查 {url}：只支持本机地址的 http://，例如 http://127.0.0.1:8787/wecom/app。请在服务器"
         "所在的机器上检查。",
     ),
+    "sim.check-nobody": Sentence(
+        en="Nobody listens on port {port} of this machine. Start the server, then check again.",
+        zh="本机端口 {port} 上没有服务。请先启动服务器，再检查。",
+    ),
     "sim.check-keys": Sentence(
-        en="Token, EncodingAESKey (43 letters and digits) and receive id are needed to check it.",
-        zh="检查 URL 需要 Token、EncodingAESKey（43 位字母和数字）和 receive id。",
+        en="The check needs Token, EncodingAESKey (43 letters and digits) and receive id. Name the "
+        "gateway's secrets with --secrets-dir, or give --receive-id to be asked for them.",
+        zh="检查需要 Token、EncodingAESKey（43 位字母和数字）和 receive id。请用 --secrets-dir 指定"
+        "网关的机密文件夹，或给出 --receive-id 后按提示输入。",
     ),
     "sim.unknown-fault": Sentence(
         en="There is no error {name} to switch on. List them: codexbridge sim fault",

@@ -202,6 +202,13 @@ def buttons(count: int) -> list[dict[str, str]]:
         ("select_list: 1..3", SELECTS | {"select_list": [QUESTION] * 4}),
         ("select_list.question_key: duplicate", SELECTS | {"select_list": [QUESTION] * 2}),
         ("submit_button", SELECTS | {"submit_button": None}),
+        ("main_title.title", NOTICE | {"main_title": {"title": ["x"]}}),
+        ("source", NOTICE | {"source": "x"}),
+        ("quote_area.quote_text", NOTICE | {"quote_area": {"quote_text": {}}}),
+        ("sub_title_text", NOTICE | {"sub_title_text": 7}),
+        ("checkbox.question_key", NOTICE | {"checkbox": {"option_list": 7}}),
+        ("button_selection", button_card(button_selection=[])),
+        ("jump_list.title", NOTICE | {"jump_list": [{"title": {}}]}),
     ],
 )
 def test_a_card_keeps_within_the_documented_limits(field: str, card: Any) -> None:

@@ -196,6 +196,29 @@ async def test_a_server_that_fetches_entities_is_found_out(
     assert external.finding.seen.endswith("fetched")
 
 
+async def test_a_limit_of_failures_hides_no_fault() -> None:
+    """Whoever fails often is answered 429, unseen: what is behind it is looked at all the same."""
+    server = Trusting()
+    failures: dict[str, int] = {}
+    addresses = set()
+
+    async def receive(request: web.Request) -> web.Response:
+        address = request.remote or ""
+        addresses.add(address)
+        if failures.get(address, 0) >= 2:
+            return web.Response(status=429)
+        if "msg_signature" not in request.query or not (await request.read()):
+            failures[address] = failures.get(address, 0) + 1
+            return web.Response(status=403)
+        return web.Response()
+
+    found = failed(await checked(serving(server.verify, receive, max_bytes=2**24)))
+    assert addresses == {"127.0.0.1", "127.0.0.2"}
+    assert found >= {"refuse.forged", "refuse.double", "refuse.dtd", "refuse.large"}
+    assert "refuse.empty" not in found
+    assert "all.still-there" in found  # the first address is not heard any more
+
+
 async def test_where_nobody_answers_every_required_check_of_an_answer_fails() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

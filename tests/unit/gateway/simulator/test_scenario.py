@@ -183,12 +183,14 @@ def test_a_step_may_want_another_status_and_be_somebody_else_s() -> None:
     assert simulator.asked == [("say", {"user": "wang", "app": "b", "text": "x"})]
 
 
-def test_what_the_simulator_does_not_know_ends_it() -> None:
+def test_what_the_simulator_does_not_know_ends_it_and_is_mended() -> None:
     simulator = Scripted()
 
-    def fails(_what: str) -> None:
-        raise InputError("sim.no-such-callback")
+    def fails(what: str) -> None:
+        if what == "repeat":
+            raise InputError("sim.no-such-callback")
 
     simulator.fails = fails
-    (outcome,) = play(simulator, '[[step]]\nrepeat = "same"\n')
-    assert (outcome.good, outcome.found) == (False, "sim.no-such-callback")
+    with pytest.raises(InputError):
+        play(simulator, '[[step]]\nfault = "busy"\n[[step]]\nrepeat = "same"\n')
+    assert simulator.asked[-1] == ("fault", {"app": "", "name": "", "on": False})

@@ -219,7 +219,9 @@ async def test_an_error_lasts_for_so_many_calls_or_so_long(rig: Rig) -> None:
     assert said["errmsg"].endswith("from ip: 203.0.113.7")
 
 
-async def test_an_answer_comes_late_is_lost_or_never_comes(rig: Rig) -> None:
+async def test_an_answer_comes_late_is_lost_or_never_comes(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
     await rig.token()
     await rig.ask("fault", name="slow", on=True, delay=0.02, count=1)
     assert await rig.send("late") == 0
@@ -230,6 +232,7 @@ async def test_an_answer_comes_late_is_lost_or_never_comes(rig: Rig) -> None:
     with pytest.raises(aiohttp.ClientError):
         await rig.send("never")
     assert rig.texts() == ["late", "lost"]
+    assert caplog.records == []
 
 
 async def test_a_line_that_is_cut_refuses_connections_and_comes_back(rig: Rig) -> None:
