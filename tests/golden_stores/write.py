@@ -454,13 +454,22 @@ def add_agent(root: Path) -> None:
     _keep_stores("agent", {f"v{database.newest_version()}": _dump(home / golden.JOURNAL)} | known)
 
 
+def add_gateway(root: Path) -> None:
+    """Add a dump of the newest schema to those of the gateway."""
+    known = dict(golden.stores("gateway"))
+    home = golden.restore("gateway", max(known), root / "migrated")
+    ensure_current(home / golden.GATEWAY)
+    _keep_stores("gateway", {HEAD: _dump(home / golden.GATEWAY)} | known)
+
+
 def main() -> None:
-    """Write the stores of both halves, or add one."""
+    """Write the stores of both halves, or add one of each."""
     root = golden.SHOP.parent
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
     if sys.argv[1:] == ["add"]:
         add_agent(root)
+        add_gateway(root)
         return
     with at_home(root / "home"):
         asyncio.run(write_agent(root))
