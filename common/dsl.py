@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Final
@@ -31,8 +32,8 @@ class Command:
         name: Name of a row of `COMMANDS`.
         args: What was left over, as typed: the text of ``search``, ``review``, ``sync``, ``plan``
             and ``patch``, the files of ``undo``, the feedback of ``revise``; for the others, what
-            stood in the place of an ID or an option and was not understood.  Of ``use``, the name
-            of the machine, folded.
+            stood in the place of an ID or an option and was not understood.  Of ``use`` and
+            ``lang``, the one word that follows, folded.
         task_id: The short ID in its stored form where one was given.
         options: Option values as typed, quotes removed and nothing else changed (R7).
     """
@@ -184,8 +185,23 @@ def _machine_in(text: str) -> tuple[str | None, str]:
     rest = text[match.end() :]
     if rest and not (rest[0].isspace() or rest[0] in _SEPARATORS or has_cjk(rest[0])):
         return None, text  # "on main.py" names a file
-    folded = unicodedata.normalize("NFKC", match[0]).casefold()
-    return _ANY_DASH.sub("-", folded), rest.lstrip()
+    return _ANY_DASH.sub("-", _folded(match[0])), rest.lstrip()
+
+
+def mistyped(text: str) -> str | None:
+    """Return the command that a single word, or a word and an ID, was meant for."""
+    word, *rest = text.split(maxsplit=2)[:3] or [""]
+    if len(rest) > 1 or (rest and parse_id(rest[0]) is None) or not 4 <= len(word) <= 12:
+        return None
+    word = _folded(word)
+    near = get_close_matches(word, [spec.name for spec in COMMANDS], 1, 0.75)
+    if not near or word.startswith(near[0]):
+        return None  # "tests", "searching": another word
+    return " ".join([near[0], *rest])
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def help_text(lang: Lang, *, prefix: str = PREFIX, free_text: bool = True) -> str:
@@ -209,7 +225,7 @@ def _row(spec: CommandSpec, lang: Lang) -> str:
 
 def _after_prefix(text: str, prefix: str) -> str | None:
     head = text[: len(prefix)]
-    if head != prefix and unicodedata.normalize("NFKC", head).casefold() != prefix.casefold():
+    if head != prefix and _folded(head) != prefix.casefold():
         return None
     rest = text[len(prefix) :]
     if not rest:
@@ -222,7 +238,7 @@ def _after_prefix(text: str, prefix: str) -> str | None:
 def _first_word(body: str) -> tuple[str, str]:
     match = _WORD.match(body)
     raw = match[0] if match else ""
-    word = unicodedata.normalize("NFKC", raw).casefold()
+    word = _folded(raw)
     return word.rstrip(_CLOSING) or word, body[len(raw) :].strip()
 
 
@@ -255,6 +271,9 @@ def _read(spec: CommandSpec, rest: str) -> Command | None:
         machine, more = _machine_in(rest.rstrip(_CLOSING))
         # One word in the place of a name is a mistyped name; a phrase is natural language.
         return Command(spec.name, args=machine) if machine and not more else None
+    if spec.takes == "word":
+        word = _folded(rest.rstrip(_CLOSING))
+        return Command(spec.name, args=word) if len(word.split()) == 1 else None
     if spec.takes == "options" and rest[0] in _DASHES:
         return _read_options(spec, rest)
     return None
@@ -306,7 +325,7 @@ def parse_id(text: str, *, words: bool = False) -> str | None:
 def _read_options(spec: CommandSpec, rest: str) -> Command:
     not_understood = Command(spec.name, args=rest)
     match = _OPTION.match(rest)
-    if match is None or unicodedata.normalize("NFKC", match[1]).casefold() != "cmd":
+    if match is None or _folded(match[1]) != "cmd":
         return not_understood
     value = _unquoted(rest[match.end() :])
     return not_understood if value is None else Command(spec.name, options={"cmd": value})

@@ -14,8 +14,8 @@ from common.model.intent import TaskKind
 from common.sentences import Sentence
 
 Takes = Literal[
-    "nothing", "task-id", "task-id-and-files", "task-id-and-text", "text", "options", "machine",
-    "machine-and-text",
+    "nothing", "task-id", "task-id-and-files", "task-id-and-text", "text", "options", "word",
+    "machine", "machine-and-text",
 ]  # fmt: skip
 
 
@@ -34,7 +34,7 @@ class Topic(StrEnum):
     UNDO = "undo"
     CANCEL = "cancel"
     PLAYBOOK = "playbook"
-    MACHINES = "machines"
+    GATEWAY = "machines"  # whatever the gateway alone answers; journals have it by that name
 
     # What is wrong with a command, and what words alone ask for.
     BAD_OPTION = "bad-option"
@@ -79,7 +79,7 @@ class CommandSpec:
     @property
     def topic(self) -> Topic:
         """Its own name where it needs its own answer; a machine answers the gateway's alike."""
-        return Topic.MACHINES if self.for_gateway else _TOPICS.get(self.name, Topic.PLAIN)
+        return Topic.GATEWAY if self.for_gateway else _TOPICS.get(self.name, Topic.PLAIN)
 
 
 COMMANDS: Final[tuple[CommandSpec, ...]] = (
@@ -216,6 +216,33 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         takes="machine-and-text",
         usage=Sentence(en="on NAME …", zh="在 名称 …"),
         summary=Sentence(en="ask that one just once", zh="只这一条发给它"),
+        for_gateway=True,
+    ),
+    CommandSpec(
+        name="whoami",
+        aliases=("我是谁",),
+        kind=TaskKind.HELP,
+        takes="nothing",
+        usage=Sentence(en="whoami", zh="我是谁"),
+        summary=Sentence(en="your ID, role and limit", zh="你的 ID、角色和限额"),
+        for_gateway=True,
+    ),
+    CommandSpec(
+        name="lang",
+        aliases=("language", "语言"),
+        kind=TaskKind.HELP,
+        takes="word",
+        usage=Sentence(en="lang zh|en", zh="语言 中文|英文"),
+        summary=Sentence(en="your language", zh="用哪种语言答复你"),
+        for_gateway=True,
+    ),
+    CommandSpec(
+        name="members",
+        aliases=("成员",),
+        kind=TaskKind.HELP,
+        takes="nothing",
+        usage=Sentence(en="members", zh="成员"),
+        summary=Sentence(en="who may write here (admins)", zh="谁可以使用（管理员）"),
         for_gateway=True,
     ),
 )

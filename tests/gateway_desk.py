@@ -34,7 +34,7 @@ from common.protocol.frames import EnvelopeType
 from common.sentences import Lang
 from common.signing import SigningKey
 from gateway.base.identity import sealer
-from gateway.base.messages import InboundMessage
+from gateway.base.messages import InboundMessage, Person
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.countersigning import Countersigner
@@ -45,6 +45,7 @@ from gateway.flow.upkeep import Upkeep
 from gateway.link import Departure
 from gateway.link.mailbox import Mailbox
 from gateway.store import Connection, agents, as_record, audit, members, tasks
+from gateway.store.members import Role
 from gateway.store.outbox import Message
 from gateway.store.runner import SqliteRunner, open_store
 from gateway.store.sqlite import SqliteConnection, connect, ensure_current
@@ -139,6 +140,8 @@ class Desk:
     clock: ManualClock
     limits: Limits = field(default_factory=Limits)
     lang: Lang = "en"
+    daily: dict[str, int] = field(default_factory=dict)
+    admins: Collection[Person] = ()
     gateway_key: SigningKey = field(default_factory=SigningKey.generate)
     agent_key: SigningKey = field(default_factory=SigningKey.generate)
     ring: Ring | None = None  # the one key unless given
@@ -157,7 +160,9 @@ class Desk:
         self.seal = seal = sealer(self.ring.signing)
         self.intake = Intake(
             self.store,
-            IntakePolicy("@dev", self.lang, ZONE, limits=self.limits),
+            IntakePolicy(
+                "@dev", self.lang, ZONE, limits=self.limits, daily=self.daily, admins=self.admins
+            ),
             seal=seal,
             clock=self.clock,
             wake_agent=self._wake,
@@ -171,6 +176,7 @@ class Desk:
             seal=seal,
             clock=self.clock,
             zone=ZONE,
+            lang=self.lang,
             wake_outbox=self.wake,
             countersigner=self.countersigner,
             log=logger(),
@@ -207,11 +213,12 @@ class Desk:
         """Run a store function."""
         return await self.store.write(fn, *args, **facts)
 
-    async def add_member(self, user: str = USER, *, lang: Lang | None = None) -> None:
+    async def add_member(
+        self, user: str = USER, *, lang: Lang | None = None, role: Role | None = None
+    ) -> None:
         """Put a person on the allow-list."""
-        await self.store.write(
-            members.add, someone(user), lang=lang, at_ms=self.clock.now().wall_ms
-        )
+        at_ms = self.clock.now().wall_ms
+        await self.store.write(members.add, someone(user), lang=lang, role=role, at_ms=at_ms)
 
     async def add_machine(
         self, agent_id: str = AGENT, machine: str = MACHINE, *, user: str = USER
@@ -239,13 +246,20 @@ class Desk:
         await self.mailbox.disconnected(Departure(agent_id, self.epoch, self.clock.now().wall_ms))
 
     async def hear(
-        self, text: str | None, *, user: str = USER, kind: str = "text", event: str | None = None
+        self,
+        text: str | None,
+        *,
+        user: str = USER,
+        kind: str = "text",
+        event: str | None = None,
+        chat_id: str = "",
     ) -> str | None:
         """Deliver a new chat message; returns what is said to it."""
         self.number += 1
         before = len(await self.said(user))
         replay = hashlib.sha256(str(self.number).encode()).digest()
-        message = replace(chat(text, user=user, number=self.number, kind=kind), event=event)
+        message = chat(text, user=user, number=self.number, kind=kind)
+        message = replace(message, event=event, chat=chat_id)
         await self.intake(message, replay)
         await self.store.write(_receipts_sent)
         after = await self.said(user)

@@ -42,6 +42,7 @@ METADATA = frozenset(
         "lang",
         "reason",
         "requester",
+        "role",
         "retry_of",
         "run",
         "step",

@@ -35,10 +35,10 @@ from gateway.app.serving import (
     write_port,
 )
 from gateway.base.identity import KeyRing, open_identity, sealer
-from gateway.base.messages import FIRST_APP, Conversation
 from gateway.base.settings import (
     STORE_FILE,
     GatewaySettings,
+    admins_of,
     check_servable,
     note_served,
     public_url,
@@ -51,7 +51,7 @@ from gateway.doctor import DIAGNOSES, Subject, at_start
 from gateway.faces.cli.error_texts import ERRORS
 from gateway.faces.http import Ready, Sending, guarded_app, health_routes
 from gateway.flow import withdrawal
-from gateway.flow.access import IntakePolicy
+from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.alarms import Admins, Alarms, DiskWatch
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.intake import Intake
@@ -136,6 +136,7 @@ def build(
         seal=seal,
         clock=clock,
         zone=zone,
+        lang=settings.language,
         wake_outbox=outbox.wake,
         countersigner=countersigner,
         log=log,
@@ -161,8 +162,7 @@ def build(
         wake_outbox=outbox.wake,
         log=log,
     )
-    app = _guarded(settings, clock=clock, log=log)
-    app.add_routes(health_routes(_readiness(store), _sending(settings, outbox)))
+    app = _guarded(settings, store, outbox, clock=clock, log=log)
     app.add_routes(channels.routes(intake, alarms))
     url = public_url(settings, port=port)
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
@@ -182,10 +182,13 @@ def _for_machines(
 
 
 def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
-    told = [(FIRST_APP, user) for user in settings.admins]
-    told += [(name, user) for name, app in settings.wecom.apps.items() for user in app.admins]
-    conversations = (Conversation(ADMINS, app, user) for app, user in told)
-    return Admins(tuple(conversations), settings.language, wake=wake)
+    return Admins(
+        channel=ADMINS,
+        named=admins_of(settings),
+        apps=settings.wecom.every().keys(),
+        lang=settings.language,
+        wake=wake,
+    )
 
 
 def _policy(settings: GatewaySettings) -> IntakePolicy:
@@ -194,6 +197,13 @@ def _policy(settings: GatewaySettings) -> IntakePolicy:
         lang=settings.language,
         zone=zone_of(settings.time_zone),
         ttl_s=settings.task_ttl_hours * 3600,
+        limits=Limits(tasks_per_day=settings.limits.tasks_per_day),
+        daily={
+            name: app.tasks_per_day
+            for name, app in settings.wecom.apps.items()
+            if app.tasks_per_day is not None
+        },
+        admins=frozenset(admins_of(settings)),
     )
 
 
@@ -206,10 +216,14 @@ def _readiness(store: SqliteRunner) -> Ready:
     return ready
 
 
-def _guarded(settings: GatewaySettings, *, clock: Clock, log: Log) -> web.Application:
+def _guarded(
+    settings: GatewaySettings, store: SqliteRunner, outbox: Outbox, *, clock: Clock, log: Log
+) -> web.Application:
     callbacks = {app.callback_path for app in settings.wecom.every().values()}
     proxies = settings.trusted_proxies
-    return guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=callbacks)
+    app = guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=callbacks)
+    app.add_routes(health_routes(_readiness(store), _sending(settings, outbox)))
+    return app
 
 
 def _sending(settings: GatewaySettings, outbox: Outbox) -> Sending:

@@ -29,7 +29,7 @@ from common.home import find_home, write_private
 from common.protocol.codec import origin_of
 from common.sentences import Lang
 from common.settings import Section, Settings, UnfitError, load, variable_name
-from gateway.base.messages import FIRST_APP
+from gateway.base.messages import FIRST_APP, Person
 
 SETTINGS_FILE: Final = "gateway.toml"
 SERVED_FILE: Final = "served.json"
@@ -121,6 +121,12 @@ class Listen(Section):
     port: int = Field(default=8787, ge=0, le=65535, description="0 takes any free port")
 
 
+class LimitsOfMembers(Section):
+    """How much one member may ask for."""
+
+    tasks_per_day: int = Field(default=0, ge=0, le=100_000, description="0 for no limit")
+
+
 class App(Section):
     """A self-built app of a corp (WeCom pages 90930, 90968)."""
 
@@ -141,7 +147,10 @@ class MoreApp(App):
     callback_path: Annotated[str, AfterValidator(_callback_path)] = Field(
         default="/wecom/NAME", description="NAME is the name of the app"
     )
-    admins: Users = Field(default=(), description="UserIDs that are told of alarms in this app")
+    admins: Users = Field(default=(), description="UserIDs that are admins in this app")
+    tasks_per_day: int | None = Field(
+        default=None, ge=0, le=100_000, description="in this app instead of limits.tasks_per_day"
+    )
 
 
 class WeCom(App):
@@ -171,7 +180,7 @@ class GatewaySettings(Settings):
     language: Lang = Field(default="zh", description="for members whose language is not set")
     time_zone: Annotated[str, AfterValidator(_time_zone)] = "+08:00"
     admins: Users = Field(
-        default=(), description="UserIDs that are told of alarms; they need not be members"
+        default=(), description="UserIDs that are admins besides members of that role"
     )
     prefix: str = Field(default="@dev", pattern=r"^\S{1,32}$")
     task_ttl_hours: int = Field(default=8, ge=1, le=24, description="how long a task may queue")
@@ -179,6 +188,7 @@ class GatewaySettings(Settings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
     listen: Listen = Listen()
+    limits: LimitsOfMembers = LimitsOfMembers()
     wecom: WeCom = WeCom()
 
 
@@ -276,6 +286,14 @@ def _check_distinct(apps: Mapping[str, App]) -> None:
         for name, app in apps.items():
             if (other := known.setdefault(what(app), name)) != name:
                 raise ConfigError(code, app=name, other=other)
+
+
+def admins_of(settings: GatewaySettings) -> tuple[Person, ...]:
+    """Return whom the settings name as admins; they need not be members."""
+    named = [Person(FIRST_APP, user) for user in settings.admins]
+    for name, app in settings.wecom.apps.items():
+        named += [Person(name, user) for user in app.admins]
+    return tuple(named)
 
 
 def setting_of(app: str, name: str) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ So a member who was just added is let in, and one who was just removed is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import tzinfo
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
 from typing import Final, NoReturn
 
 from common.errors import AuthError, InputError
@@ -15,7 +15,7 @@ from common.sentences import Lang
 from gateway.base.messages import Person
 from gateway.store import Connection, agents, members
 from gateway.store.agents import Agent
-from gateway.store.members import Requester
+from gateway.store.members import Member, Requester, Role
 
 MINUTE_MS: Final = 60_000
 
@@ -28,11 +28,13 @@ class Limits:
         messages_per_minute: Beyond it messages are answered once and not looked at.
         open_tasks: Unfinished tasks at one time.
         queue: Frames that may wait for one machine, whoever asked for them.
+        tasks_per_day: Tasks from one midnight to the next; 0 for no limit.
     """
 
     messages_per_minute: int = 20
     open_tasks: int = 20
     queue: int = 1_000
+    tasks_per_day: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class IntakePolicy:
         zone: Time zone of the hours that are told.
         ttl_s: How long a task may wait for its machine, in seconds; at most a day.
         limits: How much one member may ask for.
+        daily: Tasks a day in the apps that have a limit of their own.
+        admins: Whom the settings name, whatever role they have.
     """
 
     prefix: str
@@ -52,6 +56,43 @@ class IntakePolicy:
     zone: tzinfo
     ttl_s: int = 8 * 3600
     limits: Limits = Limits()
+    daily: Mapping[str, int] = field(default_factory=dict)
+    admins: Collection[Person] = ()
+
+    def role_of(self, member: Requester | Member) -> Role:
+        """Return what a member may do besides asking."""
+        return "admin" if member.person in self.admins else member.role
+
+    def quota_of(self, member: Requester, *, at_ms: int) -> Quota | None:
+        """Return what is left to a member of this day; None where there is no limit."""
+        limit = self.daily.get(member.person.app, self.limits.tasks_per_day)
+        if not limit:
+            return None
+        midnight = datetime.fromtimestamp(at_ms / 1000, self.zone).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
+        since_ms, until_ms = (
+            round(moment.timestamp() * 1000) for moment in (midnight, midnight + timedelta(days=1))
+        )
+        asked = member.asked if member.asked_since_at == since_ms else 0
+        return Quota(limit, max(limit - asked, 0), since_ms, until_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How many tasks a member may ask for on this day.
+
+    Attributes:
+        limit: On the whole day.
+        left: Of these.
+        since_ms: Its beginning, in milliseconds since the epoch.
+        until_ms: That of the next day.
+    """
+
+    limit: int
+    left: int
+    since_ms: int
+    until_ms: int
 
 
 def admit(conn: Connection, person: Person, *, at_ms: int, limits: Limits) -> Requester:
@@ -91,6 +132,18 @@ def check_room(member: Requester, *, limits: Limits) -> None:
     """
     if member.open_tasks >= limits.open_tasks:
         raise InputError("access.too-many-tasks", count=member.open_tasks)
+
+
+def check_quota(member: Requester, *, policy: IntakePolicy, at_ms: int) -> Quota | None:
+    """Return what is left of a member's day before one more task; None where there is no limit.
+
+    Raises:
+        InputError: ``access.day-is-spent``.
+    """
+    quota = policy.quota_of(member, at_ms=at_ms)
+    if quota is not None and not quota.left:
+        raise InputError("access.day-is-spent", limit=quota.limit, until_ms=quota.until_ms)
+    return quota
 
 
 def check_queue(member: Requester, agent: Agent, *, limits: Limits) -> None:

@@ -8,7 +8,7 @@ within ten minutes is counted and reported as a number.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,7 +17,7 @@ from common.clock import Clock
 from common.errors import StoreError
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
-from gateway.base.messages import URL_CHECKED, Conversation, Deliver, Outgoing
+from gateway.base.messages import URL_CHECKED, Conversation, Deliver, Outgoing, Person
 from gateway.store import Connection, Store, agents, audit, members, outbox
 from gateway.store.runner import SqliteRunner
 
@@ -123,20 +123,30 @@ class Admins:
     """Who is told in the chat.
 
     Attributes:
-        conversations: Where each of them is written to.
+        channel: On which they are written to.
+        named: By the settings; members of that role are told, too.
+        apps: That there are.
         lang: Language of those who have none set.
         wake: Hint that there is something to say.
     """
 
-    conversations: tuple[Conversation, ...]
+    channel: str
+    named: tuple[Person, ...]
+    apps: Collection[str]
     lang: Lang
     wake: Callable[[], None]
+
+    def everyone(self, conn: Connection) -> list[Conversation]:
+        """Return where each of them is written to."""
+        by_role = (person for person in members.admins(conn) if person.app in self.apps)
+        told = dict.fromkeys((*self.named, *by_role))
+        return [Conversation(self.channel, person.app, person.user) for person in told]
 
     def put(
         self, conn: Connection, key: str, sentence: Sentence, at_ms: int, **facts: Fact
     ) -> None:
         """Queue one notice for each of them."""
-        for to in self.conversations:
+        for to in self.everyone(conn):
             member = members.look_up(conn, to.person)
             lang = (member.lang if member else None) or self.lang
             text = say(sentence, lang, **facts)
@@ -316,9 +326,8 @@ class DiskWatch:
         if since.mono >= self._quiet_until:
             self._quiet_until = since.mono + QUIET_SECONDS
             text = say(DISK_FULL, self._admins.lang)
-            await asyncio.gather(
-                *(self._deliver(to, Outgoing(text)) for to in self._admins.conversations)
-            )
+            told = await self._store.read(self._admins.everyone)
+            await asyncio.gather(*(self._deliver(to, Outgoing(text)) for to in told))
         # To write what there was to say is the only way to know that it can be written.
         while not await self._is_recorded(since.wall_ms):  # noqa: ASYNC110  a disk rings no bell
             await asyncio.sleep(LOOK_SECONDS)

@@ -18,7 +18,7 @@ from common.model.state import TaskState
 from common.protocol.envelope import Envelope, TaskBody
 from gateway.base.identity import Seal
 from gateway.base.messages import FIRST_APP, InboundMessage
-from gateway.flow import access, replies, withdrawal
+from gateway.flow import access, people, replies, withdrawal
 from gateway.flow.access import IntakePolicy
 from gateway.flow.cards import CANCEL
 from gateway.flow.outbox import machine_of
@@ -72,6 +72,7 @@ def answer(request: MemberRequest) -> Answer:
     """Do what a message asks for, and return what is said to it.
 
     Raises:
+        AuthError: ``access.not-admin``.
         InputError: ``intake.not-addressed``, or as of what it asks for; nothing was written.
     """
     said = dsl.parse(request.text, prefix=request.policy.prefix)
@@ -85,6 +86,10 @@ def answer(request: MemberRequest) -> Answer:
             raise InputError("intake.not-addressed")
         case FreeText(text=""):
             return without_request(request) if request.machine else show_help(request)
+        case FreeText() if _nobody_listens(request) and (meant := dsl.mistyped(said.text)):
+            # A machine that is there asks back itself: it may know a playbook of that name.
+            facts = {"word": said.text, "meant": meant, "prefix": request.policy.prefix}
+            return Answer(request.speaker.say(replies.MISTYPED, **facts))
         case FreeText():
             return hand_over(request)
         case Command():
@@ -105,6 +110,12 @@ def _obey(request: MemberRequest, command: Command) -> Answer:
             return status(request, command)
         case "cancel":
             return cancel(request, command)
+        case "whoami":
+            return Answer(people.whoami(request))
+        case "lang":
+            return Answer(people.speak(request, command.args))
+        case "members":
+            return Answer(people.list_members(request))
         case _:
             return hand_over(request, command)
 
@@ -119,11 +130,15 @@ def hand_over(request: MemberRequest, command: Command | None = None) -> Answer:
 
     Raises:
         InputError: ``access.no-machine``, ``access.which-machine``, ``access.machine-gone``,
-            ``task.ambiguous``, ``access.too-many-tasks`` or ``access.queue-full``.
+            ``task.ambiguous``, ``access.too-many-tasks``, ``access.queue-full`` or
+            ``access.day-is-spent``.
     """
     agent = _machine_of(request, command)
-    access.check_room(request.member, limits=request.policy.limits)
-    access.check_queue(request.member, agent, limits=request.policy.limits)
+    member, policy, at_ms = request.member, request.policy, request.at.wall_ms
+    access.check_room(member, limits=policy.limits)
+    access.check_queue(member, agent, limits=policy.limits)
+    if quota := access.check_quota(member, policy=policy, at_ms=at_ms):
+        members.count_task(request.conn, member.person, since_ms=quota.since_ms)
     task_id = new_uuid()
     short_id = tasks.free_short_id(request.conn, agent.agent_id)
     body = _body(request, task_id, short_id)
@@ -295,6 +310,12 @@ def use(request: MemberRequest, command: Command) -> Answer:
     )
     head = request.speaker.say(replies.NOW_CHOSEN, machine=agent.machine)
     return Answer(as_list([head, request.speaker.machine_line(agent)]))
+
+
+def _nobody_listens(request: MemberRequest) -> bool:
+    """Tell whether no machine that may be meant is there."""
+    meant = (request.machine,) if request.machine else request.member.machines
+    return all(agent.connected_at is None for agent in meant)
 
 
 def _machine_lines(request: MemberRequest) -> list[str]:

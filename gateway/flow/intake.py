@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from common import dsl
 from common.clock import Clock, Instant
-from common.errors import AuthError, CodexBridgeError, InputError
+from common.errors import AuthError, InputError
 from common.protocol.envelope import Envelope
 from common.sentences import language_of
 from gateway.base.identity import Seal
@@ -124,9 +124,10 @@ class Intake:
             # Raised before anything was written but that a choice is forgotten, so the transaction
             # goes on with the answer alone.
             answer = Answer(speaker.refusal(error, prefix=policy.prefix))
-            rarely = _once_in_a_while(error, message, at)
-            if rarely is not None:
-                key, held = rarely, False
+            if period := _ONCE_IN.get(error.code):
+                # The user last: no id that somebody chose can be taken for another's.
+                key, held = f"{error.code}:{message.app}:{message.chat}:{message.user}", False
+                outbox.let_say_again(conn, key, before_ms=at.wall_ms - period * 1000)
         return Taken(answer, _queue(conn, key, answer, message, at, held=held))
 
     def _welcomed(
@@ -153,6 +154,7 @@ def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: In
         dedupe_key=message.dedupe_key,
         replay_key=replay_key,
         at_ms=at.wall_ms,
+        is_event=message.msg_type == EVENT and message.click is None,
     )
 
 
@@ -191,12 +193,3 @@ def _queue(
 
 def _passive_key(message: InboundMessage) -> str:
     return f"passive:{message.dedupe_key}"
-
-
-def _once_in_a_while(error: CodexBridgeError, message: InboundMessage, at: Instant) -> str | None:
-    """Return the idempotency key of something that is said once in a while only."""
-    period = _ONCE_IN.get(error.code)
-    if period is None:
-        return None
-    # The user last: no id that somebody chose can be taken for another's.
-    return f"{error.code}:{at.wall_s // period}:{message.app}:{message.chat}:{message.user}"

@@ -31,10 +31,33 @@ _ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
 # What is said when a message leads to nothing, by the code of the error.
 REFUSALS: Mapping[str, Sentence] = {
     "access.stranger": Sentence(
-        en="You are not a member of this bot, so nothing was done. Ask its admin to run: "
-        "codexbridge gateway member add {user}",
-        zh="你不是本机器人的成员，没有执行任何操作。请管理员运行："
-        "codexbridge gateway member add {user}",
+        en="Hello! Your ID here is {user}, and it is not a member yet, so nothing was done. To get "
+        "access, ask the admin to run: codexbridge gateway member add {user}",
+        zh="你好！你的 ID 是 {user}，还不是本机器人的成员，没有执行任何操作。"
+        "如需使用，请管理员运行：codexbridge gateway member add {user}",
+    ),
+    "access.not-admin": Sentence(
+        en="Only admins can list the members. “{prefix} whoami” shows your role.",
+        zh="只有管理员可以查看成员。“{prefix} 我是谁”可查看你的角色。",
+    ),
+    "access.in-a-group": Sentence(
+        en="Not in a group, where everybody would read it. Send it to the app directly.",
+        zh="群里所有人都能看到，不在这里显示。请单独向应用发送。",
+    ),
+    "access.day-is-spent": Sentence(
+        en="Not sent: you have used your {limit} {limit:task|tasks} of today. Please send it again "
+        "from {until} on (in {left}). “{prefix} status” and “{prefix} cancel ID” still work.",
+        zh="没有发送：你今天的 {limit} 个任务已用完。请在 {until} 之后（还有 {left}）再发送。"
+        "“{prefix} 状态”“{prefix} 取消 编号”仍可使用。",
+    ),
+    "language.which": Sentence(
+        en="Which language? “{prefix} lang en” is English, “{prefix} lang zh” Chinese.",
+        zh="要用哪种语言？“{prefix} 语言 中文”或“{prefix} 语言 英文”。",
+    ),
+    "language.unknown": Sentence(
+        en="There is no language “{given}” here; nothing was changed. There are “{prefix} lang en” "
+        "and “{prefix} lang zh”.",
+        zh="不支持语言“{given}”，没有更改。可用：“{prefix} 语言 中文”“{prefix} 语言 英文”。",
     ),
     "intake.not-addressed": Sentence(
         en="Start with {prefix} to ask your machine something. “{prefix} help” shows what it can "
@@ -114,6 +137,11 @@ REFUSALS: Mapping[str, Sentence] = {
     ),
     "task.none-open": Sentence(en="You have no open task.", zh="你没有未完成的任务。"),
 }
+MISTYPED = Sentence(
+    en="Not sent: “{word}” is no command, and no machine of yours is online. Did you mean "
+    "“{prefix} {meant}”?",
+    zh="没有发送：没有“{word}”这个命令，你的开发机也都不在线。是不是想发“{prefix} {meant}”？",
+)
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
     en="{id} waits: {machine} has been offline since {since}. It is sent when the machine is back "
@@ -325,7 +353,10 @@ class Speaker:
 
     def refusal(self, error: CodexBridgeError, *, prefix: str) -> str:
         """Say why a message leads to nothing."""
-        told = CodexBridgeError(error.code, prefix=prefix, **error.facts)
+        facts = dict(error.facts)
+        if isinstance(until_ms := facts.get("until_ms"), int):
+            facts |= {"until": self.hour(until_ms), "left": self.left(until_ms)}
+        told = CodexBridgeError(error.code, prefix=prefix, **facts)
         return _bounded(explain(told, REFUSALS, self.lang))
 
     def accepted(self, task: Task, machine: Agent, *, prefix: str) -> str:

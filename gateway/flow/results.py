@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Any, Final
 
@@ -25,10 +26,12 @@ from common.protocol.envelope import (
     ResultBody,
     announced_key,
 )
+from common.sentences import Lang
 from gateway.base.identity import Seal
 from gateway.flow import cards, replies, withdrawal
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.outbox import machine_of, tell, tell_progress
+from gateway.flow.people import notify_approvers
 from gateway.flow.replies import Speaker
 from gateway.link import Taken
 from gateway.store import Connection, Store, agents, audit, members, outbox, tasks
@@ -52,6 +55,7 @@ class Results:
         seal: Signs a cancel for a task that turns out to be alive.
         clock: Tells the moment.
         zone: Time zone of the hours that are told.
+        lang: Of approvers who have none set.
         wake_outbox: Hint that there is something to say.
         countersigner: Keeps and answers the heads of their audit logs.
         log: For what is refused.
@@ -64,12 +68,13 @@ class Results:
         seal: Seal,
         clock: Clock,
         zone: tzinfo,
+        lang: Lang,
         wake_outbox: Callable[[], None],
         countersigner: Countersigner,
         log: FilteringBoundLogger,
     ) -> None:
         self._store = store
-        self._reports = TaskReports(seal=seal, zone=zone)
+        self._reports = TaskReports(seal=seal, zone=zone, lang=lang)
         self._clock = clock
         self._wake_outbox = wake_outbox
         self._countersigner = countersigner
@@ -177,11 +182,13 @@ class TaskReports:
     Args:
         seal: Signs a cancel for a task that turns out to be alive.
         zone: Time zone of the hours that are told.
+        lang: Of approvers who have none set.
     """
 
-    def __init__(self, *, seal: Seal, zone: tzinfo) -> None:
+    def __init__(self, *, seal: Seal, zone: tzinfo, lang: Lang) -> None:
         self._seal = seal
         self._zone = zone
+        self._lang = lang
 
     def on_event(
         self, conn: Connection, agent_id: str, event: EventBody, *, jti: str, at: Instant
@@ -229,6 +236,8 @@ class TaskReports:
             cards.end(conn, task, machine, None, at=at)
             card = cards.waiting(*said, code=code, until_ms=until_ms)
             tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at, card=card)
+            told = replace(speaker, lang=self._lang)
+            notify_approvers(conn, task, machine, told, code=code, until_ms=until_ms)
         elif state is TaskState.EXECUTING:
             text = speaker.say(replies.RUNNING, id=task.short_id, machine=machine)
             key = f"running:{task.task_id}"

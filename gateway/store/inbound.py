@@ -12,8 +12,8 @@ from gateway.store import Connection
 # for both keys, beside the sender's others, is two pages less to write than two by their hashes.
 DATED_ANEW_S: Final = 600
 _REMEMBER = """
-    INSERT INTO inbound (app, user_id, created_s, dedupe_key, replay_key, received_at)
-    SELECT :app, :user_id, :created_s, :dedupe_key, :replay_key, :at WHERE NOT EXISTS (
+    INSERT INTO inbound (app, user_id, created_s, dedupe_key, replay_key, received_at, is_event)
+    SELECT :app, :user_id, :created_s, :dedupe_key, :replay_key, :at, :is_event WHERE NOT EXISTS (
         SELECT 1 FROM inbound
         WHERE app = :app AND user_id = :user_id AND created_s >= :earliest
         AND (dedupe_key = :dedupe_key OR replay_key = :replay_key)
@@ -29,6 +29,7 @@ def remember(
     dedupe_key: str,
     replay_key: bytes,
     at_ms: int,
+    is_event: bool = False,
 ) -> bool:
     """Note a message by both of its keys; tell whether it is new.
 
@@ -40,6 +41,7 @@ def remember(
         dedupe_key: What names the message to WeCom, through all of its deliveries.
         replay_key: Hash of the ciphertext: what names this one delivery.
         at_ms: When it came, in milliseconds since the epoch.
+        is_event: Nobody wrote it, so it counts for no limit.
     """
     added = conn.run(
         _REMEMBER,
@@ -50,6 +52,7 @@ def remember(
         dedupe_key=dedupe_key,
         replay_key=replay_key,
         at=at_ms,
+        is_event=int(is_event),
     )
     return added == 1
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Final
+from typing import Final, Literal, TypeAlias, get_args
 
 from common.errors import InputError
 from common.sentences import Lang
@@ -17,19 +17,27 @@ from gateway.store import Connection, as_record, audit, outbox
 from gateway.store.agents import Agent
 
 USER_ID_BYTES: Final = 128
+NOTIFIED: Final = 20  # approvers of one machine at most
+
+# Each may do what those before it may, and more.  None of them approves anything.
+Role: TypeAlias = Literal["member", "approver", "admin"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _FIND = "SELECT lang FROM members WHERE app = :app AND user_id = :user_id"
 _ADD = """
-    INSERT INTO members (app, user_id, lang, added_at) VALUES (:app, :user_id, :lang, :at)
+    INSERT INTO members (app, user_id, lang, role, added_at)
+    VALUES (:app, :user_id, :lang, :role, :at)
     ON CONFLICT (app, user_id) DO NOTHING"""
-_SET_LANG = "UPDATE members SET lang = :lang WHERE app = :app AND user_id = :user_id"
+_SET = """
+    UPDATE members SET lang = COALESCE(:lang, lang), role = COALESCE(:role, role)
+    WHERE app = :app AND user_id = :user_id"""
 _REMOVE = "DELETE FROM members WHERE app = :app AND user_id = :user_id"
 _WELCOME = """
     UPDATE members SET welcomed_at = :at
     WHERE app = :app AND user_id = :user_id AND welcomed_at IS NULL RETURNING lang"""
 _COUNT = "SELECT COUNT(*) AS found FROM members"
 _LIST = """
-    SELECT m.app, m.user_id, m.lang, m.added_at, a.machine FROM members m
+    SELECT m.app, m.user_id, m.lang, m.role, m.added_at, a.machine FROM members m
     LEFT JOIN bindings b ON b.app = m.app AND b.user_id = m.user_id
     LEFT JOIN agents a ON a.agent_id = b.agent_id
     ORDER BY m.app, m.user_id, a.machine"""
@@ -42,15 +50,25 @@ _UNBIND_MEMBER = f"DELETE FROM bindings WHERE {_THEIRS}"  # noqa: S608  # our ow
 _BINDINGS = "SELECT agent_id, app, user_id FROM bindings ORDER BY agent_id, app, user_id"
 _SERVES = f"SELECT 1 AS one FROM bindings WHERE {_THEIRS} AND agent_id = :agent_id"  # noqa: S608  # our own names
 _CHOOSE = f"UPDATE members SET chosen_agent_id = :agent_id WHERE {_THEIRS}"  # noqa: S608  # our own names
+_ADMINS = "SELECT app, user_id FROM members WHERE role <> 'member' AND role = 'admin'"
+_APPROVERS = """
+    SELECT m.user_id, m.lang FROM members m
+    JOIN bindings b ON b.app = m.app AND b.user_id = m.user_id AND b.agent_id = :agent_id
+    WHERE m.role <> 'member' AND m.app = :app AND m.user_id <> :user_id
+    ORDER BY m.user_id LIMIT :limit"""
+_COUNT_TASK = f"""
+    UPDATE members SET asked_since_at = :since,
+    asked = CASE WHEN asked_since_at = :since THEN asked + 1 ELSE 1 END
+    WHERE {_THEIRS}"""  # noqa: S608  # our own names
 # How long WeCom may take to deliver a message that still counts, in seconds: what is older need not
 # be looked through at every message.
 _DELIVERY_S: Final = 3600
 _REQUESTER = """
-    SELECT m.lang, m.chosen_agent_id, a.*,
+    SELECT m.lang, m.role, m.chosen_agent_id, m.asked, m.asked_since_at, a.*,
     (SELECT COUNT(*) FROM (
         SELECT 1 FROM inbound
         WHERE app = :app AND user_id = :user_id AND created_s > :written_since
-        AND received_at > :since
+        AND received_at > :since AND is_event = 0
         ORDER BY created_s DESC LIMIT :messages
     ) AS recent) AS messages,
     (SELECT COUNT(*) FROM tasks
@@ -71,6 +89,7 @@ class Member:
         app: Name of the app that they write to.
         user_id: Exactly as the channel delivers it.
         lang: Language to answer in; None to answer in the language of the message.
+        role: What they may do besides asking.
         added_at: Milliseconds since the epoch.
         machines: Names of the machines that work for this member.
     """
@@ -78,8 +97,14 @@ class Member:
     app: str
     user_id: str
     lang: Lang | None
+    role: Role
     added_at: int
     machines: tuple[str, ...]
+
+    @property
+    def person(self) -> Person:
+        """Who it is."""
+        return Person(self.app, self.user_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +121,26 @@ class Requester:
     Attributes:
         person: Who it is.
         lang: The language set for them; None to answer in the language of the message.
+        role: What they may do besides asking, as far as the store says.
         machines: The agents that work for them, by name of the machine.
         chosen_agent_id: The one that they chose, which may not be among them any more.
         messages: How many came from them lately.
         open_tasks: How many tasks of theirs have not ended.
         queued: How many frames wait for each of their agents, whoever asked for them.
+        asked: How many tasks they asked for since ``asked_since_at``, where there is a limit.
+        asked_since_at: Beginning of the day of which that is; None before the first.
     """
 
     person: Person
     lang: Lang | None
+    role: Role
     machines: tuple[Agent, ...]
     chosen_agent_id: str | None
     messages: int
     open_tasks: int
     queued: Mapping[str, int]
+    asked: int
+    asked_since_at: int | None
 
 
 def look_up(conn: Connection, person: Person) -> Speech | None:
@@ -124,10 +155,12 @@ def welcome(conn: Connection, person: Person, *, at_ms: int) -> Speech | None:
     return Speech(row["lang"]) if row else None
 
 
-def add(conn: Connection, person: Person, *, lang: Lang | None, at_ms: int) -> bool:
+def add(
+    conn: Connection, person: Person, *, lang: Lang | None, at_ms: int, role: Role | None = None
+) -> bool:
     """Put a person on the allow-list; tells whether they are new there.
 
-    The language of a member who is there already is changed when one is given.
+    The language and the role of a member who is there already are changed when they are given.
 
     Raises:
         InputError: ``member.invalid``: empty, too long, or with blanks or hidden characters.
@@ -136,11 +169,30 @@ def add(conn: Connection, person: Person, *, lang: Lang | None, at_ms: int) -> b
     printable = user_id.isprintable() and not any(char.isspace() for char in user_id)
     if not user_id or not printable or len(user_id.encode()) > USER_ID_BYTES:
         raise InputError("member.invalid", limit=USER_ID_BYTES)
-    new = conn.run(_ADD, app=person.app, user_id=user_id, lang=lang, at=at_ms) == 1
-    if not new and lang is not None:
-        conn.run(_SET_LANG, app=person.app, user_id=user_id, lang=lang)
-    audit.append(conn, "member.added", at_ms, app=person.app, user=user_id, lang=lang, new=new)
+    facts = {"app": person.app, "user": user_id, "lang": lang, "role": role}
+    given = {"app": person.app, "user_id": user_id, "lang": lang}
+    new = conn.run(_ADD, **given, role=role or ROLES[0], at=at_ms) == 1
+    if not new:
+        conn.run(_SET, **given, role=role)
+    audit.append(conn, "member.added", at_ms, **facts, new=new)
     return new
+
+
+def change(
+    conn: Connection,
+    person: Person,
+    *,
+    at_ms: int,
+    lang: Lang | None = None,
+    role: Role | None = None,
+) -> bool:
+    """Set the language or the role of a member; False, and nothing changed, for everyone else."""
+    if not conn.run(_SET, app=person.app, user_id=person.user, lang=lang, role=role):
+        return False
+    audit.append(
+        conn, "member.changed", at_ms, app=person.app, user=person.user, lang=lang, role=role
+    )
+    return True
 
 
 def remove(conn: Connection, person: Person, *, at_ms: int) -> bool:
@@ -166,8 +218,42 @@ def everyone(conn: Connection) -> list[Member]:
         person, machine = Person(row["app"], row["user_id"]), row["machine"]
         before = found[person].machines if person in found else ()
         machines = (*before, machine) if machine is not None else before
-        found[person] = Member(person.app, person.user, row["lang"], row["added_at"], machines)
+        found[person] = Member(
+            person.app, person.user, row["lang"], row["role"], row["added_at"], machines
+        )
     return list(found.values())
+
+
+def admins(conn: Connection) -> list[Person]:
+    """Return whoever has that role."""
+    return [Person(row["app"], row["user_id"]) for row in conn.all(_ADMINS)]
+
+
+def approvers(
+    conn: Connection, agent_id: str, *, beside: Person
+) -> list[tuple[Person, Lang | None]]:
+    """Return who is told of what waits on a machine that works for them, and in which language.
+
+    Args:
+        conn: A transaction.
+        agent_id: The machine.
+        beside: Who asked; the others are of the same app.
+    """
+    rows = conn.all(
+        _APPROVERS, agent_id=agent_id, app=beside.app, user_id=beside.user, limit=NOTIFIED
+    )
+    return [(Person(beside.app, row["user_id"]), row["lang"]) for row in rows]
+
+
+def count_task(conn: Connection, person: Person, *, since_ms: int) -> None:
+    """Count one more task of a member.
+
+    Args:
+        conn: A writing transaction.
+        person: Who asked for it.
+        since_ms: When this day began; what was counted on another one counts no more.
+    """
+    conn.run(_COUNT_TASK, app=person.app, user_id=person.user, since=since_ms)
 
 
 def bind(conn: Connection, person: Person, agent_id: str, *, at_ms: int) -> bool:
@@ -239,9 +325,12 @@ def requester(
     return Requester(
         person,
         rows[0]["lang"],
+        rows[0]["role"],
         tuple(as_record(Agent, row) for row in mine),
         rows[0]["chosen_agent_id"],
         rows[0]["messages"],
         rows[0]["open_tasks"],
         {row["agent_id"]: row["queued"] for row in mine},
+        rows[0]["asked"],
+        rows[0]["asked_since_at"],
     )

@@ -34,6 +34,8 @@ _PUT = """
     :due_at, :ended_at)
     ON CONFLICT (key) DO NOTHING"""
 _SAID = "SELECT text FROM outbox WHERE key = :key AND code = :code"
+_LET_SAY_AGAIN = """
+    UPDATE outbox SET key = key || ':' || id WHERE key = :key AND created_at <= :before"""
 _MERGE = """
     UPDATE outbox SET text = :text,
     due_at = CASE WHEN due_at > :due_at THEN :due_at ELSE due_at END
@@ -43,7 +45,8 @@ _LAST_PROGRESS = """
     WHERE task_id = :task_id AND kind = 'progress' AND state <> 'dropped'"""
 _DROP_PROGRESS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
-    WHERE task_id = :task_id AND kind = 'progress' AND state = 'queued' AND key LIKE :keys
+    WHERE task_id = :task_id AND state = 'queued'
+    AND (kind = 'progress' AND key LIKE :keys OR key LIKE 'notice:%')
     RETURNING app, chat, user_id"""
 _DROP_CARDS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
@@ -230,6 +233,11 @@ def find_said(conn: Connection, key: str) -> str | None:
     return row["text"] if row else None
 
 
+def let_say_again(conn: Connection, key: str, *, before_ms: int) -> None:
+    """Let a key be used once more when what it was used for is as old as that."""
+    conn.run(_LET_SAY_AGAIN, key=key, before=before_ms)
+
+
 def put_progress(
     conn: Connection,
     key: str,
@@ -272,7 +280,7 @@ def put_progress(
 
 
 def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> None:
-    """Take back a progress line that newer news has overtaken.
+    """Take back a progress line, and what approvers are told, that newer news has overtaken.
 
     Args:
         conn: A writing transaction.

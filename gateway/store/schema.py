@@ -70,6 +70,12 @@ members = Table(
     Column("chosen_agent_id", Text),
     # When they were shown what can be asked for, on opening the app.
     _when("welcomed_at", optional=True),
+    Column("role", Text, nullable=False, server_default=text("'member'")),
+    # How many tasks they asked for since then, the beginning of a day; counted where there is a
+    # limit.
+    Column("asked", Integer, nullable=False, server_default=text("0")),
+    _when("asked_since_at", optional=True),
+    _partial("ix_members_role", "app", "user_id", where="role <> 'member'"),
 )
 
 # One row for each enrolled key (R11).  A machine's name is free again once its key is revoked.
@@ -130,6 +136,8 @@ inbound = Table(
     Column("dedupe_key", Text, primary_key=True),
     Column("replay_key", LargeBinary, nullable=False),
     _when("received_at"),
+    # 1: an event, which nobody wrote.
+    Column("is_event", Integer, nullable=False, server_default=text("0")),
     Index("ix_inbound_received_at", "received_at"),
     sqlite_with_rowid=False,
 )

@@ -87,6 +87,9 @@ _EVENT = """
     FROM task_events WHERE task_id = :task_id"""
 _TIMES = """
     SELECT COUNT(*) AS found FROM task_events WHERE task_id = :task_id AND state = :state"""
+_SPEAK = """
+    UPDATE tasks SET lang = :lang
+    WHERE user_id = :user_id AND app = :app AND reason IS NULL AND lang <> :lang"""
 _PROGRESS = "UPDATE tasks SET message = :message, updated_at = :at WHERE task_id = :task_id"
 _ASK_CANCEL = """
     UPDATE tasks SET cancel_asked_at = :at WHERE task_id = :task_id AND cancel_asked_at IS NULL"""
@@ -269,6 +272,11 @@ def change(conn: Connection, task_id: str, to: Change, *, at_ms: int) -> None:
 def note_progress(conn: Connection, task_id: str, message: str, *, at_ms: int) -> None:
     """Keep the last line of a task whose state stays; hours of them make no history."""
     conn.run(_PROGRESS, task_id=task_id, message=_clipped(message), at=at_ms)
+
+
+def speak(conn: Connection, person: Person, lang: Lang) -> None:
+    """Have the open tasks of a person spoken of in another language."""
+    conn.run(_SPEAK, app=person.app, user_id=person.user, lang=lang)
 
 
 def times_in(conn: Connection, task_id: str, state: TaskState) -> int:

@@ -108,9 +108,7 @@ OF_TOPICS: Final[Mapping[Topic, Sentence]] = {
         zh="会提出撤销改动；在开发机上批准之后才会执行。",
     ),
     Topic.CANCEL: Sentence(en="The task is stopped.", zh="会停止该任务。"),
-    Topic.MACHINES: Sentence(
-        en="Answered by the gateway with the machines there are.", zh="由网关回答有哪些开发机。"
-    ),
+    Topic.GATEWAY: Sentence(en="Answered by the gateway alone.", zh="只由网关回答。"),
 }
 
 _SHOWN_BYTES: Final = 400

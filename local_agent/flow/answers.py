@@ -27,7 +27,6 @@ from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task
-from local_agent.understand.commands import mistyped
 from local_agent.words import render_duration
 from local_agent.workspace.git.repository import Changes
 from local_agent.workspace.registry import Workspace
@@ -37,7 +36,7 @@ _WHAT_BYTES: Final = 60
 _DONE_ELSEWHERE: Final = {
     Topic.REJECT: words.REJECT_THERE,
     Topic.CANCEL: words.CANCEL_HOW,
-    Topic.MACHINES: words.MACHINES_THERE,
+    Topic.GATEWAY: words.ASK_GATEWAY,
 }
 
 
@@ -166,7 +165,7 @@ class HelpProposer:
         if topic is Topic.CHATTER:
             return answer("\n".join(await self._here(asked)))
         if topic is Topic.MISTYPED:
-            meant = mistyped(asked.text)
+            meant = dsl.mistyped(asked.text)
             word = one_line(asked.text, _WHAT_BYTES)
             facts = {"word": word, "meant": meant, "prefix": asked.prefix}
             return _declined(say(words.MISTYPED, asked.lang, **facts))

@@ -30,10 +30,10 @@ CANCEL_HOW = Sentence(
     en="Which task? `{prefix} cancel ID` in the chat, or `codexbridge cancel ID` at the machine.",
     zh="要取消哪个任务？聊天中用 `{prefix} 取消 编号`，在开发机上用 `codexbridge cancel 编号`。",
 )
-MACHINES_THERE = Sentence(
-    en="Machines are chosen in the chat: `{prefix} machines`, `{prefix} use NAME`. Here it is "
-    "always this one; nothing was done.",
-    zh="请在聊天中选择开发机：`{prefix} 开发机`、`{prefix} 使用 名称`。"
+ASK_GATEWAY = Sentence(
+    en="Only the gateway answers that: send it in the chat, such as `{prefix} use NAME`. Here you "
+    "always ask this machine; nothing was done.",
+    zh="这个命令只由网关回答，请在聊天中发送，例如 `{prefix} 使用 名称`。"
     "这里始终是本机；没有执行任何操作。",
 )
 NOTHING_OPEN = Sentence(en="No open task of yours.", zh="你没有未完成的任务。")

@@ -10,12 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import chain, dropwhile, islice, pairwise, starmap
 from typing import Final
 
-from common import dsl
-from common.verbs import COMMANDS
 from local_agent.understand import params, wishes
 from local_agent.understand.folding import READ_CHARS, fold
 
@@ -139,7 +136,6 @@ _HEAD_CHARS: Final = 1000  # a longer command is taken only where nothing else i
 _PROGRAM_CHARS: Final = 40
 _Begins = Callable[[str, list[str]], bool]  # tells whether a program and its arguments are one
 _PROGRAM: Final = re.compile(r"[a-z0-9_.~/-][\w.+/~-]*", re.ASCII)
-_VERBS: Final = [spec.name for spec in COMMANDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,17 +295,6 @@ def _speaks_of_one(text: str) -> bool:
     """Tell whether a program with a target or an option stands somewhere in a text."""
     words = _APART.split(fold(text[:_SPOKEN_CHARS]))
     return any(one in _PROGRAMS and _runs(one, [two]) for one, two in pairwise(words))
-
-
-def mistyped(text: str) -> str | None:
-    """Return the verb of the grammar that a single word, or a word and an ID, was meant for."""
-    word, *rest = text.split()[:3] or [""]
-    if len(rest) > 1 or (rest and dsl.parse_id(rest[0]) is None) or not 4 <= len(word) <= 12:
-        return None
-    near = get_close_matches(fold(word), _VERBS, 1, 0.75)
-    if not near or fold(word).startswith(near[0]):
-        return None  # "tests", "searching": another word
-    return " ".join([near[0], *rest])
 
 
 def wants_tests(text: str) -> bool:

@@ -169,7 +169,7 @@ class Reader:
             said = dsl.parse(f"{self.prefix} {text}", prefix=self.prefix)
         if isinstance(said, dsl.Directed):
             # The gateway sends a machine its own part alone: this names another, or came from here.
-            return _answer(TaskKind.HELP, Topic.MACHINES, said.text)
+            return _answer(TaskKind.HELP, Topic.GATEWAY, said.text)
         if isinstance(said, dsl.Command):
             return self._of_command(said, playbooks)
         return self._of_text(said.text if isinstance(said, dsl.FreeText) else text, playbooks)
@@ -223,7 +223,7 @@ class Reader:
             return _answer(TaskKind.HELP, Topic.EMPTY, text)
         # A playbook may be called what is one letter from a verb.
         wanted = triggers.find_wanted(text, playbooks, partial(guess, threshold=self.threshold))
-        if wanted is None and commands.mistyped(text[:READ_CHARS]):
+        if wanted is None and dsl.mistyped(text[:READ_CHARS]):
             return _answer(TaskKind.HELP, Topic.MISTYPED, text)
         found = guess(text, self.threshold)
         if found.kind is Kind.APPROVE and (found.sure or not self.free_text):

@@ -15,7 +15,7 @@ import pytest
 from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS, Lang, Sentence, Words
-from gateway.flow import alarms
+from gateway.flow import alarms, people
 from gateway.flow import replies as gateway_replies
 from gateway.flow.replies import Speaker, as_list, with_words
 from local_agent import words as amounts
@@ -71,7 +71,7 @@ def test_the_gateway_words_every_reply_as_it_did() -> None:
 
 def test_every_sentence_is_as_it_was_wherever_it_stands() -> None:
     golden.check("replies/sentences-agent.txt", _sentences(_SENTENCES))
-    golden.check("replies/sentences-gateway.txt", _sentences((gateway_replies, alarms)))
+    golden.check("replies/sentences-gateway.txt", _sentences((gateway_replies, alarms, people)))
 
 
 def _outcomes() -> Iterator[tuple[str, str]]:
@@ -141,7 +141,7 @@ def _gateway() -> Iterator[tuple[str, str]]:
     )
     facts_of_refusals: dict[str, Any] = {"user": "zhang", "machines": ["dev-1", "build"]}
     facts_of_refusals |= {"id": "T-7K3F", "name": "de", "given": "T-x", "machine": "dev-1"}
-    facts_of_refusals |= {"limit": 1, "count": 20}
+    facts_of_refusals |= {"limit": 1, "count": 20, "until_ms": at + 40_000_000}
     waits = replace(TASK, state=TaskState.WAITING_APPROVAL, seal_code="7K3F-9Q2M")
     runs = replace(TASK, state=TaskState.EXECUTING)
     for lang in LANGS:

@@ -42,6 +42,7 @@ async def test_a_store_of_every_revision_is_migrated_and_tells_what_it_told(
     assert {one["state"] for one in told["tasks"]} == set(TaskState)
     assert {one["reason"] for one in told["tasks"]} == {None, *Reason}
     assert told["audit"]["ok"]
+    assert {(one["role"], one["by_settings"]) for one in told["member"]} == {("member", False)}
     # Before heads were kept, the log had no entry of one: there it is shorter.
     same = ADMINS if revision < "0002" else (*ADMINS, "audit")
     for key in same:

@@ -1,7 +1,7 @@
 """Writes the stores of this release: ``python -m tests.golden_stores.write``.
 
-``python -m tests.golden_stores.write add`` leaves what is there, and adds the agent's newest
-schema: the same rows, as this release takes them up.
+``python -m tests.golden_stores.write add`` leaves what is there, and adds the newest schema of each
+half: the same rows, as this release takes them up.
 
 They are made by the real code: messages come in signed, commands run in the sandbox, changes are
 written and pushed, people decide at the gate.  A task is kept from leaving a state as by a full

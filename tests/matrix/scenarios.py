@@ -195,6 +195,7 @@ def lend_and_withdraw(house: House) -> None:
     """A machine works for one more member, and then no longer; what was queued is taken back."""
     house.start("simulator", "gateway")
     house.admin("member", "add", "lina")
+    house.admin("member", "set", "lina", "--role", "approver")
     house.admin("bind", "dev-1", "lina")
     house.ask("unwelcome", user="lina")
     house.admin("unbind", "dev-1", "lina")

@@ -92,15 +92,27 @@ MEMBER: Final = Sentence(
     zh="允许名单：只有名单上的人可以使用机器人。",
 )
 MEMBER_ADD: Final = Sentence(
-    en="Add a person, or set the language of one who is a member already.",
-    zh="添加成员，或为已有成员设置语言。",
+    en="Add a person, or set the language or role of one who is a member already.",
+    zh="添加成员，或为已有成员设置语言或角色。",
+)
+MEMBER_SET: Final = Sentence(
+    en="Set the role of a member; takes effect at the next message.",
+    zh="设置成员的角色，从下一条消息起生效。",
+)
+MEMBER_ROLE: Final = Sentence(
+    en="member: asks; approver: is also told when a task of others waits on a machine that works "
+    "for them; admin: is also told of alarms and may list the members. None of them can approve "
+    "in the chat",
+    zh="member：提出请求；approver：绑定给他的开发机上有他人的任务等待批准时也会收到通知；"
+    "admin：还会收到告警，并可查看成员。任何角色都不能在聊天中批准",
 )
 MEMBER_REMOVE: Final = Sentence(
     en="Remove a person; their machines no longer work for them.",
     zh="移除成员，并与其开发机解绑。",
 )
 MEMBER_LIST: Final = Sentence(
-    en="List the members, their languages and their machines.", zh="列出成员、语言及其开发机。"
+    en="List the members, their roles, languages and machines.",
+    zh="列出成员、角色、语言及其开发机。",
 )
 MEMBER_USER: Final = Sentence(
     en="UserID exactly as WeCom has it; in another app than the first, APP:UserID",
@@ -158,11 +170,16 @@ LANG_SET: Final = Sentence(
     en="{user} was a member already; answered in {lang} from now on.",
     zh="{user} 已经是成员；今后以 {lang} 回复。",
 )
+ROLE_SET: Final = Sentence(en="{user}: role {role}.", zh="{user}：角色 {role}。")
 STILL_ADMIN: Final = Sentence(
-    en="{user} is still one of the `admins` in the settings and gets their notices. Another first "
-    "member: codexbridge gateway init --member USER",
-    zh="{user} 仍在设置的 `admins` 中，会继续收到通知。换一位首位成员："
-    "codexbridge gateway init --member USER",
+    en="{user} stays an admin, because the settings say so (`admins`). Remove the name there and "
+    "restart the gateway.",
+    zh="{user} 仍是管理员，因为设置中的 `admins` 有此人。请在设置中移除并重启网关。",
+)
+BY_SETTINGS: Final = Sentence(en="admin (settings)", zh="admin（设置）")
+ADMINS_OUTSIDE: Final = Sentence(
+    en="Told of alarms by the settings (`admins`), and no members: {users}",
+    zh="按设置（`admins`）接收告警，但不是成员：{users}",
 )
 REMOVED: Final = Sentence(
     en="{user} may no longer write to the bot. {ended} {ended:task was|tasks were} taken back "

@@ -51,7 +51,9 @@ def test_every_name_and_alias_is_its_command(spec: CommandSpec) -> None:
 def test_a_command_that_needs_its_own_answer_is_answered_by_its_name() -> None:
     others = {spec.name: spec.topic for spec in COMMANDS if spec.topic != spec.name}
     plain = dict.fromkeys(("help", "status", "search", "review"), Topic.PLAIN)
-    assert others == plain | dict.fromkeys(("use", "on"), Topic.MACHINES)
+    assert others == plain | dict.fromkeys(
+        ("use", "on", "whoami", "lang", "members"), Topic.GATEWAY
+    )
 
 
 def test_no_word_names_two_commands() -> None:
@@ -250,3 +252,21 @@ def test_a_sentence_that_begins_like_a_choice_is_natural_language(text: str) -> 
 )
 def test_a_word_is_no_id_unless_it_is_written_as_one(text: str, said: Command) -> None:
     assert dsl.parse(f"@dev {text}") == said
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("stauts", "status"),
+        ("tset", "test"),
+        ("cancle T-7K3F", "cancel T-7K3F"),
+        ("aply", "apply"),
+        ("Whomai", "whoami"),
+        ("ｓｔａｔｕ", "status"),
+        ("hello", None),
+        ("fix it", None),
+        ("", None),
+    ],
+)
+def test_a_mistyped_verb_is_known(text: str, meant: str | None) -> None:
+    assert dsl.mistyped(text) == meant

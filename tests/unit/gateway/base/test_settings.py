@@ -12,6 +12,7 @@ from common.errors import ConfigError
 from common.settings import is_secret, leaves
 from gateway.base.settings import (
     GatewaySettings,
+    admins_of,
     base_of,
     check_servable,
     is_loopback,
@@ -317,6 +318,15 @@ def test_each_app_has_its_own_secrets_wherever_they_stand(tmp_path: Path) -> Non
     }
     assert [app.callback_path for app in apps.values()] == ["/wecom/app", "/wecom/shop", "/ops"]
     assert {"of-ops", "of-wecom__token"} <= {*secrets_of(settings)}
+
+
+def test_admins_and_limits_are_those_of_each_app(tmp_path: Path) -> None:
+    limit = "[limits]\ntasks_per_day = 5\n"
+    text = f'admins = ["boss"]\n{limit}{TWO_APPS}tasks_per_day = 2\n'
+    settings = load_settings(file=written(tmp_path, text), environ={})
+    assert [str(person) for person in admins_of(settings)] == ["boss", "ops:boss"]
+    assert settings.limits.tasks_per_day == 5
+    assert [app.tasks_per_day for app in settings.wecom.apps.values()] == [None, 2]
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from common import strict_json
 from common.clock import ManualClock
 from common.errors import StoreError
 from common.signing import SigningKey
-from gateway.base.messages import Conversation, Outgoing, SendOutcome
+from gateway.base.messages import Conversation, Outgoing, Person, SendOutcome
 from gateway.flow import alarms as module
 from gateway.flow.alarms import MAX_KEPT, MAX_NOTICES, QUIET_SECONDS, Admins, Alarms, DiskWatch
 from gateway.store import Connection, agents, audit, members
 from gateway.store.runner import SqliteRunner, open_store
 from tests.gateway_desk import fresh_store
-from tests.people import alone, someone
+from tests.people import someone
 from tests.unit.gateway.link.doubles import silent_log
 
 TAKEN = {"agent": "a", "address": "192.0.2.2", "before": "192.0.2.1"}
@@ -40,8 +40,10 @@ class Scene:
     def __post_init__(self) -> None:
         """Make the alarms."""
         self.admins = Admins(
-            tuple(alone(user) for user in ("boss", "zhang")),
-            "en",
+            channel="wecom_app",
+            named=(someone("boss"), someone("zhang")),
+            apps=("main",),
+            lang="en",
             wake=self.wake,
         )
         self.alarms = Alarms(
@@ -97,6 +99,18 @@ async def test_a_takeover_is_audited_and_told_to_every_admin_with_both_addresses
 
 
 @pytest.mark.requirement("R13")
+async def test_members_of_that_role_are_told_too_once_and_in_apps_that_there_are(
+    scene: Scene,
+) -> None:
+    for person in (someone("li"), someone("boss"), Person("gone", "old")):
+        await scene.store.write(members.add, person, lang=None, role="admin", at_ms=1)
+    await scene.store.write(members.add, someone("wang"), lang=None, role="approver", at_ms=1)
+    scene.alarms("agent.taken-over", **TAKEN)
+    await scene.alarms.flush()
+    told = [user for user, _ in await scene.store.read(_outbox)]
+    assert sorted(told) == ["boss", "li", "zhang"]
+
+
 async def test_what_is_repeated_is_counted_and_told_as_a_number_after_ten_minutes(
     scene: Scene,
 ) -> None:

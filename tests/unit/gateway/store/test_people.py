@@ -9,6 +9,7 @@ import pytest
 
 from common.errors import InputError, StateError, StoreError
 from common.signing import SigningKey
+from gateway.base.messages import Person
 from gateway.store import agents, audit, members, outbox, pairings
 from gateway.store.sqlite import SqliteConnection
 from tests.gateway_desk import transaction
@@ -48,7 +49,42 @@ def test_a_member_is_added_once_and_keeps_their_language(conn: SqliteConnection)
     assert not members.add(conn, someone("zhang"), lang=None, at_ms=AT + 1)
     assert members.look_up(conn, someone("zhang")) == members.Speech("zh")
     assert not members.add(conn, someone("zhang"), lang="en", at_ms=AT + 2)
-    assert members.everyone(conn) == [members.Member("main", "zhang", "en", AT, ())]
+    assert members.everyone(conn) == [members.Member("main", "zhang", "en", "member", AT, ())]
+
+
+def test_a_role_is_kept_until_another_is_given(conn: SqliteConnection) -> None:
+    zhang = someone("zhang")
+    assert members.change(conn, zhang, role="admin", at_ms=AT)
+    assert not members.add(conn, zhang, lang="en", at_ms=AT)
+    assert members.admins(conn) == [zhang]
+    assert [(one.role, one.lang) for one in members.everyone(conn)] == [("admin", "en")]
+    assert not members.add(conn, zhang, lang=None, role="member", at_ms=AT)
+    assert members.admins(conn) == []
+    assert not members.change(conn, someone("li"), role="admin", at_ms=AT)
+    assert members.count(conn) == 1
+    events = [event for event, _ in audit.newest_events(conn)]
+    assert events == ["member.added", "member.added", "member.changed", "member.added"]
+
+
+def test_whoever_was_removed_comes_back_without_their_role(conn: SqliteConnection) -> None:
+    members.change(conn, someone("zhang"), role="admin", at_ms=AT)
+    members.remove(conn, someone("zhang"), at_ms=AT)
+    members.add(conn, someone("zhang"), lang=None, at_ms=AT)
+    assert members.admins(conn) == []
+
+
+def test_approvers_of_a_machine_are_those_of_the_app_but_who_asked(conn: SqliteConnection) -> None:
+    _enrolled(conn)
+    for user in ("li", "wang", "far"):
+        members.add(conn, someone(user), lang="en", role="approver", at_ms=AT)
+    for user in ("li", "wang"):
+        members.bind(conn, someone(user), "a", at_ms=AT)
+    assert members.approvers(conn, "a", beside=someone("zhang")) == [
+        (someone("li"), "en"),
+        (someone("wang"), "en"),
+    ]
+    assert members.approvers(conn, "a", beside=someone("li")) == [(someone("wang"), "en")]
+    assert members.approvers(conn, "a", beside=Person("shop", "zhang")) == []
 
 
 def test_a_member_is_known_exactly_as_written(conn: SqliteConnection) -> None:

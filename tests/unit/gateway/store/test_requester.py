@@ -46,7 +46,7 @@ def test_whoever_is_not_on_the_list_is_nobody(conn: SqliteConnection) -> None:
 
 
 def test_a_member_without_a_machine_is_known(conn: SqliteConnection) -> None:
-    assert _found(conn) == Requester(someone("zhang"), "zh", (), None, 0, 0, {})
+    assert _found(conn) == Requester(someone("zhang"), "zh", "member", (), None, 0, 0, {}, 0, None)
 
 
 def test_machines_come_by_name_and_revoked_ones_not_at_all(conn: SqliteConnection) -> None:
@@ -73,6 +73,29 @@ def test_messages_are_counted_by_person_and_time_up_to_the_limit(conn: SqliteCon
     assert _found(conn, since=AT + 1).messages == 2
     assert _found(conn, since=AT).messages == 3
     assert _found(conn).messages == 3
+
+
+def test_events_are_not_counted(conn: SqliteConnection) -> None:
+    for number, is_event in enumerate((True, False, True)):
+        inbound.remember(
+            conn,
+            person=someone("zhang"),
+            created_s=AT // 1000,
+            dedupe_key=str(number),
+            replay_key=bytes([number]),
+            at_ms=AT + number,
+            is_event=is_event,
+        )
+    assert _found(conn).messages == 1
+
+
+def test_tasks_are_counted_by_the_day(conn: SqliteConnection) -> None:
+    counted = []
+    for since in (AT, AT, AT + 1, AT):
+        members.count_task(conn, someone("zhang"), since_ms=since)
+        found = _found(conn)
+        counted.append((found.asked_since_at, found.asked))
+    assert counted == [(AT, 1), (AT, 2), (AT + 1, 1), (AT, 1)]
 
 
 def test_messages_that_come_late_are_counted_unless_they_are_an_hour_late(

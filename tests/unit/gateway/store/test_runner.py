@@ -137,7 +137,7 @@ def test_when_the_disk_is_full_everybody_in_the_group_hears_of_it(
 
     def large(conn: Connection) -> int:
         return conn.run(
-            "INSERT INTO inbound VALUES ('main', :key, 0, '', x'', 0)", key="x" * 1_000_000
+            "INSERT INTO inbound VALUES ('main', :key, 0, '', x'', 0, 0)", key="x" * 1_000_000
         )
 
     jobs = [Job(call, loop.create_future()) for call in (small, large, small)]

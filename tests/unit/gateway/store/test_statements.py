@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from gateway import store
-from gateway.store import outbox, tasks
+from gateway.store import members, outbox, tasks
 from tests.each import each
 from tests.gateway_desk import transaction
 
@@ -51,6 +51,16 @@ def test_looking_for_silent_tasks_reads_the_open_ones_only(tmp_path: Path) -> No
     with transaction(tmp_path) as conn:
         plan = conn.all(f"EXPLAIN QUERY PLAN {tasks._SILENT}", before=0, limit=1)
     assert "ix_tasks_open" in plan[0]["detail"]
+
+
+@pytest.mark.parametrize("sql", [members._ADMINS, members._APPROVERS])
+def test_the_few_with_a_role_are_found_without_looking_at_all_members(
+    sql: str, tmp_path: Path
+) -> None:
+    facts = dict.fromkeys(_NAME.findall(sql))
+    with transaction(tmp_path) as conn:
+        plan = [row["detail"] for row in conn.all(f"EXPLAIN QUERY PLAN {sql}", **facts)]
+    assert any("ix_members_role" in step for step in plan), plan
 
 
 def test_who_is_written_to_next_is_found_in_the_order_in_which_it_is_due(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from common.model.intent import TaskKind
 from common.verbs import Topic
-from local_agent.understand.commands import find_named, mistyped
+from local_agent.understand.commands import find_named
 from local_agent.understand.reader import Reader
 from tests.each import each
 
@@ -164,22 +164,6 @@ def test_what_is_quoted_beside_a_wish_to_test_is_no_command() -> None:
 def test_a_word_that_only_looks_like_a_verb_names_no_command(text: str) -> None:
     found = find_named(text)
     assert found is None or not found.plain
-
-
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
-        ("stauts", "status"),
-        ("tset", "test"),
-        ("cancle T-7K3F", "cancel T-7K3F"),
-        ("aply", "apply"),
-        ("hello", None),
-        ("fix it", None),
-        ("", None),
-    ],
-)
-def test_a_mistyped_verb_is_known(text: str, meant: str | None) -> None:
-    assert mistyped(text) == meant
 
 
 def test_a_mistyped_verb_is_asked_about() -> None:

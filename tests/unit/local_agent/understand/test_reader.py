@@ -192,10 +192,15 @@ def test_a_no_from_the_chat_is_told_how_to_cancel(text: str) -> None:
     assert READER.read(text).topic is Topic.REJECT
 
 
+@each("text", ["whoami", "@dev lang zh", "@dev 成员"])
+def test_a_machine_leaves_to_the_gateway_what_is_about_people(text: str) -> None:
+    assert READER.read(text).topic is Topic.GATEWAY
+
+
 @each("text", ["machines", "@dev use dev-2", "@dev on dev-2 test", "@dev 在 dev-2 上跑测试", "on"])
 def test_a_machine_does_not_act_on_what_names_a_machine(text: str) -> None:
     reading = READER.read(text)
-    assert (reading.intent.kind, reading.topic) == (TaskKind.HELP, Topic.MACHINES)
+    assert (reading.intent.kind, reading.topic) == (TaskKind.HELP, Topic.GATEWAY)
 
 
 def test_free_text_can_be_switched_off_and_commands_still_work() -> None:

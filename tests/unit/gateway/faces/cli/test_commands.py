@@ -83,9 +83,35 @@ def test_members_come_and_go(desk: Desk) -> None:
     assert "already" in desk.type("member", "add", "zhangwei")
     (listed,) = json.loads(desk.type("member", "list", "--json"))
     assert (listed["user"], listed["lang"], listed["machines"]) == ("zhangwei", "zh", [])
-    assert desk.type("member", "list").split()[:2] == ["zhangwei", "zh"]
+    assert desk.type("member", "list").split()[:3] == ["zhangwei", "member", "zh"]
     desk.type("member", "remove", "zhangwei")
     assert json.loads(desk.type("member", "list", "--json")) == []
+
+
+def test_a_role_is_given_changed_and_listed(desk: Desk) -> None:
+    assert "role approver" in desk.type("member", "add", "zhangwei", "--role", "approver")
+    assert desk.type("member", "add", "zhangwei", "--lang", "en").count("\n") == 1
+    (listed,) = json.loads(desk.type("member", "list", "--json"))
+    assert (listed["role"], listed["by_settings"], listed["lang"]) == ("approver", False, "en")
+    assert "role member" in desk.type("member", "set", "zhangwei", "--role", "member")
+    assert desk.type("member", "list").split()[:2] == ["zhangwei", "member"]
+    assert desk.refused("member", "set", "nobody", "--role", "admin").code == "member.not-listed"
+
+
+def test_an_admin_of_the_settings_is_shown_as_such_and_stays_one(
+    desk: Desk, tmp_path: Path
+) -> None:
+    file = tmp_path / "gw.toml"
+    file.write_text('admins = ["zhangwei", "boss"]\n', encoding="utf-8")
+    desk.type("member", "add", "zhangwei")
+    said = desk.type("--config", str(file), "member", "list")
+    assert said.splitlines()[0].split()[:3] == ["zhangwei", "admin", "(settings)"]
+    assert "boss" in said.splitlines()[1]
+    (listed,) = json.loads(desk.type("--config", str(file), "member", "list", "--json"))
+    assert (listed["role"], listed["by_settings"]) == ("admin", True)
+    said = desk.type("--config", str(file), "member", "set", "zhangwei", "--role", "member")
+    assert "stays an admin" in said
+    assert "stays" not in desk.type("member", "set", "zhangwei", "--role", "member")
 
 
 def test_an_empty_list_says_what_to_do(desk: Desk) -> None:

@@ -65,8 +65,8 @@ def test_members_of_another_app_are_named_with_it(typed: Typed) -> None:
     typed("member", "add", "zhang")
     typed("member", "add", "shop:zhang", "--lang", "en")
     assert [line.split() for line in typed("member", "list")[1].splitlines()] == [
-        ["zhang", "-", "no", "machine", "yet"],
-        ["shop:zhang", "en", "no", "machine", "yet"],
+        ["zhang", "member", "-", "no", "machine", "yet"],
+        ["shop:zhang", "member", "en", "no", "machine", "yet"],
     ]
     listed = json.loads(typed("member", "list", "--json")[1])
     assert [(one["app"], one["user"]) for one in listed] == [("main", "zhang"), ("shop", "zhang")]
