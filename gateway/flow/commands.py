@@ -88,6 +88,8 @@ def answer(request: MemberRequest) -> Answer:
             return without_request(request) if request.machine else show_help(request)
         case FreeText() if _nobody_listens(request) and (meant := dsl.mistyped(said.text)):
             # A machine that is there asks back itself: it may know a playbook of that name.
+            if request.machine:
+                meant = f"on {request.machine.machine} {meant}"
             facts = {"word": said.text, "meant": meant, "prefix": request.policy.prefix}
             return Answer(request.speaker.say(replies.MISTYPED, **facts))
         case FreeText():

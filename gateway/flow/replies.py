@@ -138,9 +138,8 @@ REFUSALS: Mapping[str, Sentence] = {
     "task.none-open": Sentence(en="You have no open task.", zh="你没有未完成的任务。"),
 }
 MISTYPED = Sentence(
-    en="Not sent: “{word}” is no command, and no machine of yours is online. Did you mean "
-    "“{prefix} {meant}”?",
-    zh="没有发送：没有“{word}”这个命令，你的开发机也都不在线。是不是想发“{prefix} {meant}”？",
+    en="Not sent: “{word}” is no command. Did you mean “{prefix} {meant}”?",
+    zh="没有发送：没有“{word}”这个命令。是不是想发“{prefix} {meant}”？",
 )
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(

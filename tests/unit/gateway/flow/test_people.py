@@ -338,7 +338,7 @@ async def test_events_are_no_messages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "meant"),
-    [("@dev stauts", "@dev status"), ("@dev on dev-1 cancle T-7K3F", "@dev cancel T-7K3F")],
+    [("@dev stauts", "@dev status"), ("@dev on dev-1 aply T-7K3F", "@dev on dev-1 apply T-7K3F")],
 )
 async def test_a_mistyped_command_does_not_wait_for_a_machine_that_is_away(
     desk: Desk, text: str, meant: str
