@@ -122,9 +122,10 @@ def pairing_line(url: str, code: str) -> str:
 def split_pairing_line(text: str) -> tuple[str, str]:
     """Return the address and the code of such a line; of a code alone, no address.
 
-    Neither is checked: `parse_code` and whoever dials do that.
+    Neither is checked: `parse_code` and whoever dials do that.  Full-width signs are what a Chinese
+    keyboard or chat makes of them.
     """
-    url, _, code = text.strip().rpartition("#")
+    url, _, code = unicodedata.normalize("NFKC", text[:1024]).strip().rpartition("#")
     return url.strip(), code.strip()
 
 

@@ -83,7 +83,7 @@ def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> in
     """Show a page; without a topic, what pages there are.
 
     Raises:
-        InputError: ``input.help-topic`` (given, did_you_mean).
+        InputError: ``input.help-topic`` (given, did_you_mean) or ``input.no-help-topic`` (given).
     """
     if args.topic is None:
         print(_list(lang))
@@ -111,14 +111,16 @@ def page(topic: str, lang: Lang) -> str:
     """Return a page for a terminal: without pictures, and links name the command for their page.
 
     Raises:
-        InputError: ``input.help-topic`` (given, did_you_mean).
+        InputError: ``input.help-topic`` (given, did_you_mean) or ``input.no-help-topic`` (given).
     """
     known = topics()
     if topic not in known:
         import difflib
 
         near = difflib.get_close_matches(topic, [*known, CONFIG, *EXAMPLES, MAN], n=1, cutoff=0.5)
-        raise InputError("input.help-topic", given=topic, did_you_mean="".join(near))
+        if not near:
+            raise InputError("input.no-help-topic", given=topic)
+        raise InputError("input.help-topic", given=topic, did_you_mean=near[0])
     text = _read(topic, lang)
     heading, _, rest = text.partition("\n")
     # The line below the heading leads to the page in the other language.

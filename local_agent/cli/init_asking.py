@@ -48,7 +48,10 @@ _MAX_LINE: Final = 4096
 _OBJECT: Final = 'json_mode = "object"'
 _QWEN: Final = "https://dashscope.aliyuncs.com/compatible-mode/v1"
 _NONE: Final = ("none", "-", "无")
-_SAME: Final = {"same": True, "相同": True, "different": False, "不同": False}
+_SAME: Final = {
+    **dict.fromkeys(("same", "相同", "一样", "一致"), True),  # no yes, which is typed unread
+    **dict.fromkeys(("different", "不同", "不一样", "不一致"), False),
+}
 # Found by the variable that holds its key: that, the model, its address, and how it is spoken with.
 KEYED: Final[Mapping[str, tuple[str, ...]]] = {
     "deepseek": ("DEEPSEEK_API_KEY", "deepseek-chat", "https://api.deepseek.com/v1", _OBJECT),
@@ -264,39 +267,8 @@ def startable(
         for command, file in found
     ]
     place = folder.expanduser().resolve()
-    fitting = (
-        [
-            one
-            for one in ways
-            if starts(one[0], place, toolchains) and _has_module(one[0], place, toolchains)
-        ]
-        for ways in spelled
-    )
+    fitting = ([one for one in ways if starts(one[0], place, toolchains)] for ways in spelled)
     return [ways[0] for ways in fitting if ways]
-
-
-def _has_module(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> bool:
-    """Tell whether pytest is where the interpreter that is to run it would find it."""
-    from local_agent.actions.run_command.prepare import resolve_program
-
-    words = shlex.split(command)
-    if words[1:3] != ["-m", "pytest"]:
-        return True
-    entry = Workspace(name="trial", path=folder, toolchains=tuple(toolchains))
-    program = Path(resolve_program(words[0], entry, cwd=folder, sandboxed=False).path)
-    places = [program.parent.parent]
-    if program.is_relative_to("/usr") or _sees_system(places[0]):
-        places += [Path("/usr"), Path("/usr/local")]
-    kinds = ("lib/python3*/site-packages/pytest", "lib/python3*/dist-packages/pytest")
-    return any(next(place.glob(kind), None) for place in places for kind in kinds)
-
-
-def _sees_system(environment: Path) -> bool:
-    try:
-        written = (environment / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return re.search(r"(?mi)^include-system-site-packages\s*=\s*true", written) is not None
 
 
 def named_command(setup: Setup, registry: Registry, folder: Path) -> str | None:

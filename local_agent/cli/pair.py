@@ -15,7 +15,7 @@ from common.clock import SystemClock
 from common.errors import AuthError, CodexBridgeError, InputError
 from common.home import Home, find_home, private_dir
 from common.keystore import Keystore
-from common.protocol.pairing import check_words
+from common.protocol.pairing import check_words, split_pairing_line
 from common.sentences import Lang, Sentence, say
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
@@ -92,7 +92,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     if former is not None and not _may_replace(former, screen, asked_to=args.replace):
         screen.tell(words.KEPT)
         return 1
-    paired = join(home, keys, url=url, code=read_secret(screen.say(PAIR_CODE)))
+    _, code = split_pairing_line(read_secret(screen.say(PAIR_CODE)))  # the whole line will do
+    paired = join(home, keys, url=url, code=code)
     if former is not None:
         keys.delete(former.key_name)
     tell_paired(screen, keys, paired)

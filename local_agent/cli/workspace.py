@@ -5,6 +5,8 @@ What is found is only offered; a person confirms each item, or names them on the
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -354,9 +356,33 @@ def check_start(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> 
 
 
 def starts(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> bool:
-    """Tell whether `check_start` would let it pass."""
+    """Tell whether its program is there, and pytest where Python is to run that."""
     try:
         check_start(command, folder, toolchains)
     except InputError:
         return False
-    return True
+    return _has_module(command, folder, toolchains)
+
+
+def _has_module(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> bool:
+    """Tell whether pytest is where the interpreter that is to run it would find it."""
+    from local_agent.actions.run_command.prepare import resolve_program
+
+    argv = shlex.split(command)
+    if argv[1:3] != ["-m", "pytest"]:
+        return True
+    entry = Workspace(name="trial", path=folder, toolchains=tuple(toolchains))
+    program = Path(resolve_program(argv[0], entry, cwd=folder, sandboxed=False).path)
+    places = [program.parent.parent]
+    if program.is_relative_to("/usr") or _sees_system(places[0]):
+        places += [Path("/usr"), Path("/usr/local")]
+    kinds = ("lib/python3*/site-packages/pytest", "lib/python3*/dist-packages/pytest")
+    return any(next(place.glob(kind), None) for place in places for kind in kinds)
+
+
+def _sees_system(environment: Path) -> bool:
+    try:
+        written = (environment / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return re.search(r"(?mi)^include-system-site-packages\s*=\s*true", written) is not None

@@ -18,15 +18,15 @@ import socket
 import sqlite3
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from common.doctor import Doctor, examine
+from common.doctor import Doctor, Examined, examine
 from common.redact import redact
 from local_agent.doctor.checks import checks
 from local_agent.doctor.installation import Installation
@@ -76,7 +76,7 @@ async def new_report(here: Installation, doctor: Doctor, *, log: Path | None) ->
         "journal": await asyncio.to_thread(_journal, here.places.state / JOURNAL),
         "log": await asyncio.to_thread(_log, log),
     }
-    hide = await asyncio.to_thread(_Hide, here)
+    hide = await asyncio.to_thread(_Hide, here, found)
     return {name: hide.value(section) for name, section in sections.items()}
 
 
@@ -161,11 +161,25 @@ def _bare(line: str) -> str:
     return " ".join([head[0].rstrip(), *told])
 
 
+def _stray_names(found: Sequence[Examined]) -> dict[str, str]:
+    """Return stand-ins for what the findings name and nothing else here knows."""
+    named: dict[str, str] = {}
+    for one in found:
+        facts = one.finding.facts
+        if one.finding.code == "policies.stray":
+            for number, file in enumerate(str(facts["files"]).split(", "), start=1):
+                stem = PurePath(file).stem
+                named |= {file: f"<policy {number}>", stem: f"<policy {number}>"}
+        elif one.finding.code == "config.unknown-setting":
+            named[str(facts["name"])] = "<setting>"
+    return named
+
+
 class _Hide:
     """Puts stand-ins in the place of names and paths, and takes out what looks like a secret."""
 
-    def __init__(self, here: Installation) -> None:
-        named: dict[str, str] = {}
+    def __init__(self, here: Installation, found: Sequence[Examined]) -> None:
+        named = _stray_names(found)
         for number, one in enumerate(here.workspaces, start=1):
             named |= {str(one.path): f"<workspace {number}>", one.name: f"<name {number}>"}
         if here.pairing is not None:

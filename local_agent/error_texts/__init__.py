@@ -347,6 +347,12 @@ _PAIR: Final = {
         zh="没有“{given}”这一页，最接近的是：{did_you_mean}。`codexbridge help` 列出全部说明；"
         "`codexbridge 命令 --help` 查看某个命令。",
     ),
+    "input.no-help-topic": Sentence(
+        en="There is no page “{given}”. `codexbridge help` lists them; "
+        "`codexbridge COMMAND --help` describes a command.",
+        zh="没有“{given}”这一页。`codexbridge help` 列出全部说明；"
+        "`codexbridge 命令 --help` 查看某个命令。",
+    ),
     "input.pairing-code": Sentence(
         en="That code is not complete, or has a typing error: copy it again. If it stays so, ask "
         "your admin for a new one (codexbridge gateway pair).",

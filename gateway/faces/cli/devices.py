@@ -118,16 +118,17 @@ def run_pair(args: argparse.Namespace, console: Console) -> int:
         InputError: ``machine.invalid-name`` or ``member.unknown``.
         UnavailableError: ``pairing.over`` while waiting.
     """
+    from common.protocol.pairing import pairing_line
     from gateway.base.settings import is_loopback, public_url
 
     code, until = make_code(console, args.machine, args.member, replace=args.replace)
     settings = console.settings
     at = console.moment(until)
-    console.tell(texts.CODE, machine=args.machine, user=args.member, until=at)
-    print(f"\n    {code}\n")
     known = settings.public_url or (is_loopback(settings.listen.host) and settings.listen.port)
     port = settings.listen.port
     url = public_url(settings, port=port) if known else console.say(texts.URL_UNKNOWN)
+    console.tell(texts.CODE, machine=args.machine, user=args.member, until=at)
+    print(f"\n    {pairing_line(url, code) if known else code}\n")
     console.tell(texts.CODE_NEXT, url=url)
     if not args.wait:
         return 0

@@ -290,10 +290,10 @@ CODE: Final = Sentence(
     "十分钟内有效，至 {until}：",
 )
 CODE_NEXT: Final = Sentence(
-    en="On the machine, run\n\n    codexbridge pair --gateway {url}\n\nand paste the code when "
-    "asked. Six words appear there.",
-    zh="在该开发机上运行\n\n    codexbridge pair --gateway {url}\n\n按提示粘贴配对码。随后那里会"
-    "显示六个词。",
+    en="Paste it on the machine where `codexbridge init` asks for it. Where CodexBridge is set up "
+    "already:\n\n    codexbridge pair --gateway {url}\n\nSix words appear there.",
+    zh="在该开发机上运行 `codexbridge init`，按提示粘贴。如果那里已设置好 CodexBridge，则运行\n\n"
+    "    codexbridge pair --gateway {url}\n\n随后那里会显示六个词。",
 )
 URL_UNKNOWN: Final = Sentence(en="ADDRESS-OF-THE-GATEWAY", zh="网关地址")
 WAITING: Final = Sentence(

@@ -36,6 +36,9 @@ def fill(place: Place) -> None:
     policy.parent.mkdir(mode=0o700)
     policy.write_text(f"refuse_paths = ['{MARK}2/*'] # {SECRET}\n", encoding="utf-8")
     policy.chmod(0o600)
+    stray = policy.with_name(f"{MARK}0-client.toml")
+    stray.write_text("require_typed = true\n", encoding="utf-8")
+    stray.chmod(0o600)
     folder = place.root / "work" / f"{MARK}3-project"
     folder.mkdir(parents=True)
     (folder / "notes.md").write_text(f"{MARK}4 {SECRET}\n", encoding="utf-8")
@@ -104,6 +107,11 @@ def test_a_report_can_be_made_of_what_is_broken_and_replaces_nothing(
     again = place.run("bugreport", "--output", str(target), check=False)
     assert again.returncode == 1
     assert target.read_text(encoding="utf-8") == said
+    (root / "config/agent.toml").write_text(f"{MARK} = 1\n", encoding="utf-8")
+    place.run("bugreport", "--output", str(tmp_path / "other.json"))
+    other = (tmp_path / "other.json").read_text(encoding="utf-8")
+    assert "config.unknown-setting" in other
+    assert MARK not in other
 
 
 def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:

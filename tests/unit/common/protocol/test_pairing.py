@@ -86,6 +86,8 @@ def test_address_and_code_are_handed_over_as_one_line() -> None:
     assert pairing.split_pairing_line(f" {line}\n") == (URL, CODE)
     assert pairing.split_pairing_line(f"{URL} # {CODE}") == (URL, CODE)
     assert pairing.split_pairing_line(f" {CODE} ") == ("", CODE)
+    wide = line.translate({ord(sign): ord(sign) + 0xFEE0 for sign in ":/#."})
+    assert pairing.split_pairing_line(wide) == (URL, CODE)
 
 
 def test_a_code_is_found_by_a_name_that_does_not_give_it_away() -> None:

@@ -65,6 +65,9 @@ def test_an_unknown_page_names_the_closest(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(InputError) as caught:
         shown("modls", capsys)
     assert (caught.value.code, caught.value.facts["did_you_mean"]) == ("input.help-topic", "models")
+    with pytest.raises(InputError) as caught:
+        shown("qqqqq", capsys)
+    assert caught.value.code == "input.no-help-topic"
 
 
 def test_a_page_goes_through_the_pager_at_a_terminal_alone(
