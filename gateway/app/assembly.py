@@ -64,6 +64,7 @@ from gateway.link.mailbox import Mailbox
 from gateway.link.pairing import PairingEndpoint
 from gateway.store import Connection, Store, members
 from gateway.store.runner import SqliteRunner, open_store
+from gateway.wecom.egress import open_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +255,7 @@ async def _serve(
         if not await store.read(members.count):
             raise ConfigError("config.no-members")
         session = await until_the_end.enter_async_context(
-            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar())
+            await open_session(settings, subject.environ)
         )
         gateway = build(
             settings, store, ring=ring, port=port, session=session, clock=SystemClock(), log=log

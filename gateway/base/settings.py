@@ -107,6 +107,14 @@ def _network(text: str) -> str:
         raise UnfitError("network") from None
 
 
+def _proxy(url: str) -> str:
+    parts = urlsplit(url)
+    beyond = parts.path.strip("/") or parts.query or parts.fragment
+    if url and (parts.scheme != "http" or not parts.hostname or parts.username or beyond):
+        raise UnfitError("proxy")
+    return url.rstrip("/")
+
+
 def _host(text: str) -> str:
     try:
         return str(ipaddress.ip_address(text))
@@ -125,6 +133,21 @@ class LimitsOfMembers(Section):
     """How much one member may ask for."""
 
     tasks_per_day: int = Field(default=0, ge=0, le=100_000, description="0 for no limit")
+
+
+class Egress(Section):
+    """The way out to WeCom's API."""
+
+    proxy: Annotated[str, AfterValidator(_proxy)] = Field(
+        default="", description="http://HOST:PORT of an HTTP proxy; its login is a secret"
+    )
+    proxy_login: SecretStr = Field(default=SecretStr(""), description="USER:PASSWORD")
+    use_environment: bool = Field(
+        default=False, description="HTTPS_PROXY and NO_PROXY of the process count"
+    )
+    ca_bundle: Path | None = Field(
+        default=None, description="PEM file of authorities to trust besides the system's"
+    )
 
 
 class App(Section):
@@ -190,6 +213,7 @@ class GatewaySettings(Settings):
     listen: Listen = Listen()
     limits: LimitsOfMembers = LimitsOfMembers()
     wecom: WeCom = WeCom()
+    egress: Egress = Egress()
 
 
 def load_settings(

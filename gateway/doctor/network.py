@@ -41,6 +41,7 @@ from gateway.store import members
 from gateway.store.runner import open_admin
 from gateway.wecom.client import WeComClient, errcode_of
 from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
+from gateway.wecom.egress import open_session, proxy_of, trusting
 
 ANSWER_S: Final = 4.0  # to connect, and to answer
 MAX_ANSWER_BYTES: Final = 65_536
@@ -99,11 +100,16 @@ class Network:
         """Look for WeCom's API, and for anything in its place; nothing is asked of it."""
         base = self._subject.settings.wecom.api_base
         facts: dict[str, object] = {"host": urlsplit(base).netloc}
+        url = URL(f"{base}/cgi-bin/gettoken")
+        settings, environ = self._subject.settings, self._subject.environ
+        proxy = proxy_of(settings, environ)
         try:
-            await _connect(base)
-            answer = await _get(URL(f"{base}/cgi-bin/gettoken"))
+            if proxy is None:
+                await _connect(base, settings.egress.ca_bundle)
+            async with await open_session(settings, environ) as session:
+                answer = await _answer(session, url)
         except _CutOffError as cut:
-            return cut.finding("wecom-api", base)
+            return cut.finding("wecom-api", str(proxy.url) if proxy else base)
         if answer.status != 200:
             return Finding("wecom-api.status", Tone.BAD, facts | {"status": answer.status})
         if errcode_of(_object(answer.body)) is None:
@@ -158,9 +164,10 @@ class Network:
         return Finding("wecom-app.fine", facts=facts)
 
     async def _ask(self, wecom: App, call: Callable[[WeComClient], Awaitable[T]]) -> T:
-        async with _session() as session:
+        settings = self._subject.settings
+        async with await open_session(settings, self._subject.environ) as session:
             client = WeComClient(
-                api_base=self._subject.settings.wecom.api_base,
+                api_base=settings.wecom.api_base,
                 corp_id=wecom.corp_id,
                 agent_id=wecom.agent_id,
                 corp_secret=wecom.corp_secret.get_secret_value(),
@@ -301,7 +308,7 @@ def refused(wecom: App, refusal: SendOutcome) -> Finding:
     return Finding(refusal.code, Tone.BAD, facts)
 
 
-async def _connect(url: str) -> _Line:
+async def _connect(url: str, bundle: Path | None = None) -> _Line:
     """Connect as any client would.
 
     Raises:
@@ -309,7 +316,7 @@ async def _connect(url: str) -> _Line:
     """
     parts = urlsplit(url)
     secure = parts.scheme == "https"
-    context = await asyncio.to_thread(ssl.create_default_context) if secure else None
+    context = await asyncio.to_thread(trusting, bundle) if secure else None
     port = parts.port or (443 if secure else 80)
     try:
         async with asyncio.timeout(ANSWER_S):
@@ -339,10 +346,20 @@ async def _get(url: URL) -> _Answer:
     Raises:
         _CutOffError: no whole answer came.
     """
+    async with _session() as session:
+        return await _answer(session, url)
+
+
+async def _answer(session: aiohttp.ClientSession, url: URL) -> _Answer:
     try:
-        async with _session() as session, session.get(url, allow_redirects=False) as response:
+        timeout = aiohttp.ClientTimeout(total=ANSWER_S)
+        async with session.get(url, allow_redirects=False, timeout=timeout) as response:
             body = await response.content.read(MAX_ANSWER_BYTES)
             return _Answer(response.status, body, response.headers)
+    except aiohttp.ClientHttpProxyError as error:
+        raise _CutOffError("proxy-refused", why=str(error.status)) from None
+    except aiohttp.ClientProxyConnectionError:
+        raise _CutOffError("proxy-away") from None
     except (aiohttp.ClientError, TimeoutError, OSError):
         # The library's own error holds the URL, and the URL may hold a signature.
         raise _CutOffError("silent") from None

@@ -8,6 +8,20 @@ from typing import Final
 from common.doctor import Diagnosis
 from gateway.doctor.words import NO_CALLBACK, NO_SENDING, NO_START, good, ill
 
+PROXY_REFUSED: Final = ill(
+    ("the proxy refuses", "代理服务器拒绝"),
+    NO_SENDING,
+    (
+        "correct egress.proxy and its secret egress.proxy_login, or let the proxy pass WeCom's API",
+        "更正 egress.proxy 与密钥 egress.proxy_login，或让代理放行企业微信接口",
+    ),
+)
+PROXY_AWAY: Final = ill(
+    ("the proxy takes no connection", "无法连接代理服务器"),
+    NO_SENDING,
+    ("correct egress.proxy, or start the proxy", "更正 egress.proxy，或启动代理服务器"),
+)
+NAME_MEND_ZH: Final = "请检查本机 DNS：getent hosts qyapi.weixin.qq.com"
 _NO_MACHINES: Final = ("machines cannot connect", "开发机无法连接")
 _WECOM: Final = {
     "wecom-api.fine": good("{host} answers", "{host} 有响应"),
@@ -121,6 +135,32 @@ _WECOM: Final = {
                 "look up the number: developer.work.weixin.qq.com → 全局错误码",
                 "查询错误码：developer.work.weixin.qq.com → 全局错误码",
             ),
+        ),
+    ),
+    **dict.fromkeys(("wecom.proxy-refused", "wecom-api.proxy-refused"), PROXY_REFUSED),
+    **dict.fromkeys(("wecom.proxy-away", "wecom-api.proxy-away"), PROXY_AWAY),
+    "wecom.no-such-name": ill(
+        ("the name of WeCom's API is not known here", "本机无法解析企业微信接口的域名"),
+        NO_SENDING,
+        ("look at the DNS of this machine: getent hosts qyapi.weixin.qq.com", NAME_MEND_ZH),
+    ),
+    "wecom.no-trust": ill(
+        (
+            "what answers as WeCom has no certificate that is trusted here",
+            "以企业微信响应的一方没有本机信任的证书",
+        ),
+        NO_SENDING,
+        (
+            "if your company's proxy opens TLS, name its authority as egress.ca_bundle",
+            "如果公司的代理会解密 TLS，请把其 CA 证书设为 egress.ca_bundle",
+        ),
+    ),
+    "wecom.no-connection": ill(
+        ("WeCom's API takes no connection from here", "无法从本机连接企业微信接口"),
+        NO_SENDING,
+        (
+            "let the firewall pass port 443, or set egress.proxy",
+            "请让防火墙放行 443 端口，或设置 egress.proxy",
         ),
     ),
     **dict.fromkeys(

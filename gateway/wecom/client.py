@@ -270,8 +270,8 @@ class WeComClient:
                 if response.status != 200:
                     raise _FailedError(judge_status(response.status, sending=sending))
                 answer = strict_json.loads(await _read(response), max_bytes=MAX_ANSWER_BYTES)
-        except aiohttp.ClientConnectorError:
-            raise _FailedError(unreachable(maybe_sent=False)) from None
+        except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError) as error:
+            raise _FailedError(cut_off(error)) from None
         except (aiohttp.ClientError, TimeoutError, OSError):
             # The library's own error holds the URL, and the URL holds the token.
             raise _FailedError(unreachable(maybe_sent=sending)) from None
@@ -405,6 +405,22 @@ def not_sendable(code: str) -> SendOutcome:
 def too_soon(wait_s: float) -> SendOutcome:
     """Return the outcome of a message for which WeCom's pace leaves no room yet."""
     return SendOutcome("retry", None, "wecom.pace", wait_s, "wecom.pace", tried=False)
+
+
+def cut_off(error: aiohttp.ClientError) -> SendOutcome:
+    """Return the outcome of a call for which no connection could be made: nothing was sent."""
+    match error:
+        case aiohttp.ClientHttpProxyError():
+            code, why = "wecom.proxy-refused", f"the proxy answered {error.status}"
+        case aiohttp.ClientProxyConnectionError():
+            code, why = "wecom.proxy-away", "the proxy takes no connection"
+        case aiohttp.ClientConnectorDNSError():
+            code, why = "wecom.no-such-name", "the name is not known"
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+            code, why = "wecom.no-trust", "its certificate is not trusted, or it speaks no TLS"
+        case _:
+            code, why = "wecom.no-connection", "it takes no connection"
+    return SendOutcome("retry", None, why, LINE_S, code, for_all=True)
 
 
 def unreachable(*, maybe_sent: bool) -> SendOutcome:

@@ -35,6 +35,17 @@ _SETTINGS: Final = {
         en="The apps {app} and {other} have the same callback_path. Give one of them another.",
         zh="应用 {app} 和 {other} 的 callback_path 相同。请为其中一个另设路径。",
     ),
+    "config.ca-bundle": Sentence(
+        en="egress.ca_bundle names {path}, which cannot be read as certificates in PEM form. "
+        "Correct the setting or the file.",
+        zh="egress.ca_bundle 指向的 {path} 无法作为 PEM 格式的证书读取。请更正该设置或文件。",
+    ),
+    "config.invalid/proxy": Sentence(
+        en="The setting {name} is not valid. It is http://, a host and a port, such as "
+        "http://proxy.example.com:3128; a login is the secret egress.proxy_login.",
+        zh="设置项 {name} 无效。应为 http:// 加主机名和端口，例如 http://proxy.example.com:3128；"
+        "登录信息是密钥 egress.proxy_login。",
+    ),
     "config.invalid/origin": Sentence(
         en="The setting {name} is not valid. It is https://, a host and perhaps a port, without a "
         "path, such as https://codexbridge.example.com",

@@ -166,8 +166,11 @@ class Certificates:
             .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
         )
         if not ca:
-            address = x509.IPAddress(ipaddress.ip_address(host))
-            builder = builder.add_extension(x509.SubjectAlternativeName([address]), critical=False)
+            is_name = host.replace(".", "").isalpha()
+            named: x509.GeneralName = (
+                x509.DNSName(host) if is_name else x509.IPAddress(ipaddress.ip_address(host))
+            )
+            builder = builder.add_extension(x509.SubjectAlternativeName([named]), critical=False)
         return builder.sign(signer or self._key, hashes.SHA256())
 
 

@@ -166,13 +166,13 @@ def _note_greeting(conn: Connection, user: str, *, at_ms: int) -> None:
 
 
 async def _send(setup: Setup, text: str) -> SendOutcome:
-    import aiohttp
-
     from common.clock import SystemClock
     from gateway.wecom.client import WeComClient
+    from gateway.wecom.egress import open_session
 
-    wecom = setup.draft.load().wecom
-    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+    settings = setup.draft.load()
+    wecom = settings.wecom
+    async with await open_session(settings, setup.environ) as session:
         client = WeComClient(
             api_base=wecom.api_base,
             corp_id=wecom.corp_id,

@@ -308,7 +308,7 @@ async def test_a_server_that_is_not_there_was_sent_nothing(clock: ManualClock) -
         outcome = await new_client("http://127.0.0.1:1", clock, session).send_text("bob", "hello")
     assert (outcome.kind, outcome.code, outcome.maybe_sent) == (
         "retry",
-        "wecom.unreachable",
+        "wecom.no-connection",
         False,
     )
 
