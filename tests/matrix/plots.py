@@ -122,7 +122,7 @@ def pair(house: House) -> None:
     def paired() -> bool:
         options = ["--machine", "dev-1", "--member", MEMBER]
         said = house.admin("pair", *options) or house.admin("pair", *options, "--replace")
-        code = next((word for word in said.split() if word.startswith("CB1-")), "")
+        code = next((word for word in said.split() if "#CB1-" in word), "")
         return bool(code) and _enter(house, code)
 
     house.until(paired)
