@@ -46,7 +46,8 @@ _FIRST = os.getpid() * 37 % len(_ROW)
 _PORTS = itertools.cycle([*_ROW[_FIRST:], *_ROW[:_FIRST]])
 COMMAND = (sys.executable, "-I", "-m", "codexbridge")
 PATIENCE = 25.0
-CODE = re.compile(r"\b([0-9A-HJKMNP-TV-Z]{4})-([0-9A-HJKMNP-TV-Z]{4})\b")
+# Standing alone: two groups of digits in a UUID look like one.
+CODE = re.compile(r"(?<![\w-])([0-9A-HJKMNP-TV-Z]{4})-([0-9A-HJKMNP-TV-Z]{4})(?![\w-])")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
