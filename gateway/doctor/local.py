@@ -22,7 +22,7 @@ from common.doctor import Finding, Fix, Tone
 from common.errors import ConfigError
 from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
-from gateway.base.messages import URL_CHECKED, Person
+from gateway.base.messages import URL_CHECKED
 from gateway.base.settings import check_servable, load_settings, setting_of, zone_of
 from gateway.doctor.subject import Subject, few
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
@@ -152,14 +152,14 @@ class Local:
         bound = await self._read(members.by_machine)
         if not any(agent.agent_id in bound for agent in valid):
             return Finding("machines.unbound", Tone.WARN, facts)
-        theirs = {person for agent in valid for person in bound.get(agent.agent_id, ())}
-        everyone = [Person(one.app, one.user_id) for one in await self._read(members.everyone)]
-        if without := [str(person) for person in everyone if person not in theirs]:
-            return Finding("machines.lacking", Tone.WARN, {"names": few(without)})
         away = [agent.machine for agent in valid if not agent.online]
         # What was noted of a gateway that does not run says nothing.
         if len(away) == len(valid) and self._subject.running:
             return Finding("machines.away", Tone.WARN, {"names": ", ".join(away)})
+        theirs = {person for agent in valid for person in bound.get(agent.agent_id, ())}
+        everyone = [one.person for one in await self._read(members.everyone)]
+        if without := [str(person) for person in everyone if person not in theirs]:
+            return Finding("machines.lacking", Tone.WARN, {"names": few(without)})
         return Finding("machines.fine", facts=facts | {"online": len(valid) - len(away)})
 
     async def messages(self) -> Finding:

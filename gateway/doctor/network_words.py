@@ -21,7 +21,6 @@ PROXY_AWAY: Final = ill(
     NO_SENDING,
     ("correct egress.proxy, or start the proxy", "更正 egress.proxy，或启动代理服务器"),
 )
-NAME_MEND_ZH: Final = "请检查本机 DNS：getent hosts qyapi.weixin.qq.com"
 _NO_MACHINES: Final = ("machines cannot connect", "开发机无法连接")
 _WECOM: Final = {
     "wecom-api.fine": good("{host} answers", "{host} 有响应"),
@@ -142,7 +141,10 @@ _WECOM: Final = {
     "wecom.no-such-name": ill(
         ("the name of WeCom's API is not known here", "本机无法解析企业微信接口的域名"),
         NO_SENDING,
-        ("look at the DNS of this machine: getent hosts qyapi.weixin.qq.com", NAME_MEND_ZH),
+        (
+            "look at the DNS of this machine: getent hosts qyapi.weixin.qq.com",
+            "请检查本机 DNS：getent hosts qyapi.weixin.qq.com",
+        ),
     ),
     "wecom.no-trust": ill(
         (
@@ -198,7 +200,10 @@ _HERE: Final = {
             "运行中的网关使用的设置或密钥与这里的不同",
         ),
         ("what was changed since its start does not count yet", "启动之后的更改尚未生效"),
-        ("restart the gateway", "重启网关"),
+        (
+            "restart the gateway; if its service sets variables of its own, set them here too",
+            "重启网关；如果它的服务另外设置了环境变量，请在此处也设置",
+        ),
     ),
     "ready.not": ill(
         ("the running gateway is not: {names}", "运行中的网关尚未就绪：{names}"),

@@ -10,9 +10,7 @@ from typing import Final
 
 from common.clock import Instant
 from common.model.state import Reason
-from common.redact import redact
 from common.sentences import Sentence, say
-from common.text import reveal
 from gateway.base.messages import Card
 from gateway.flow import replies
 from gateway.flow.outbox import tell
@@ -51,7 +49,7 @@ def waiting(
         card_id=f"{task.task_id}@{code.replace(' ', '-')}",
         title=say(TITLE, lang, id=task.short_id, machine=machine),
         said=say(replies.WAITS_THERE, lang, machine=machine),
-        line=reveal(redact(words)).strip(),
+        line=replies.shown_words(words),
         facts=tuple((say(label, lang), value) for label, value in facts),
         buttons=((STATUS, say(VIEW, lang)), (CANCEL, say(STOP, lang))),
     )

@@ -390,18 +390,19 @@ class Speaker:
         """
         facts = {"id": task.short_id, "machine": machine}
         head = say(FINAL[reason], self.lang, **facts)
-        told = summary if (summary.strip() or reason not in _MARKED) else self._wordless(reason)
         if reason not in _MARKED:
-            return [with_words(head, told, by=self._blank())]
+            return [with_words(head, summary, by=self._blank())]
+        told = summary if summary.strip() else say(WORDLESS[reason], self.lang)
         more = f"\n{say(MORE, self.lang, **facts)}"
         text = with_words(head, told, by=" ", room=PARTS * CHAT_BYTES)
         line = say(ON_MACHINE, self.lang, words=text, machine=machine)
         if "\n" not in text and reason is Reason.COMPLETED and len(line.encode()) <= CHAT_BYTES:
             return [_inert(line)]
-        parts = split_bytes(text + more, CHAT_BYTES)
+        room = CHAT_BYTES - len(more.encode())
+        parts = split_bytes(text, room)
         if len(parts) > PARTS:
-            rest = "".join(parts[PARTS - 1 :]).removesuffix(more)
-            parts[PARTS - 1 :] = [clip_bytes(rest, CHAT_BYTES - len(more.encode())) + more]
+            parts[PARTS - 1 :] = [clip_bytes("".join(parts[PARTS - 1 :]), room)]
+        parts[-1] += more
         return [part.strip("\n") for part in parts]
 
     def unbound(self, task: Task, machine: str, summary: str) -> str:
@@ -446,9 +447,6 @@ class Speaker:
             return say(TASK_LINE, self.lang, **facts)
         return say(TASK_LINE_ON, self.lang, machine=machine, **facts)
 
-    def _wordless(self, reason: Reason) -> str:
-        return say(WORDLESS[reason], self.lang)
-
     def _blank(self) -> str:
         """Return what stands between two sentences."""
         return "" if self.lang == "zh" else " "
@@ -469,10 +467,13 @@ class Speaker:
         return say(RUNNING_STATE if running else AT_WORK, self.lang)
 
 
+def shown_words(words: str) -> str:
+    """Return an agent's words: no secret (R54), nothing that hides (R26) or is drawn (R73)."""
+    return _inert(reveal(redact(words)).strip())
+
+
 def with_words(head: str, words: str, *, by: str = "\n", room: int = CHAT_BYTES) -> str:
     """Return our own sentence with an agent's words after it, in the size of one message.
-
-    The words are redacted again (R54), and what hides in them is shown (R26).
 
     Args:
         head: Our own.
@@ -480,7 +481,7 @@ def with_words(head: str, words: str, *, by: str = "\n", room: int = CHAT_BYTES)
         by: What stands between them.
         room: UTF-8 bytes of both together.
     """
-    shown = _inert(reveal(redact(words)).strip())
+    shown = shown_words(words)
     left = room - len((head + by).encode())
     return f"{head}{by}{clip_bytes(shown, left)}" if shown and left > 0 else head
 

@@ -45,8 +45,8 @@ class Seen:
     def __str__(self) -> str:
         """What may be shown: nothing of the body."""
         if self.status == 0:
-            return f"no answer, {self.took_s:.2f} s"
-        return f"HTTP {self.status}, {len(self.body)} bytes, {self.took_s:.2f} s"
+            return f"HTTP —, {self.took_s:.2f} s"
+        return f"HTTP {self.status}, {len(self.body)} B, {self.took_s:.2f} s"
 
 
 @dataclass(frozen=True, slots=True)

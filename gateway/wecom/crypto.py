@@ -72,7 +72,9 @@ class CallbackCrypto:
         except ValueError:
             raise AuthError("callback.ciphertext") from None
         # One text has one form: what is signed in another was made by nobody.
-        if not sealed or len(sealed) % BLOCK_BYTES or len(encrypted) != _base64_size(sealed):
+        if base64.b64encode(sealed).decode() != encrypted:
+            raise AuthError("callback.ciphertext")
+        if not sealed or len(sealed) % BLOCK_BYTES:
             raise AuthError("callback.ciphertext")
         return self._open(unpad(_aes(self._key).decrypt(sealed)))
 
@@ -99,10 +101,6 @@ class CallbackCrypto:
         if not hmac.compare_digest(plain[end:], self._receive_id):
             raise AuthError("callback.receive-id")
         return plain[_HEAD_BYTES:end]
-
-
-def _base64_size(raw: bytes) -> int:
-    return (len(raw) + 2) // 3 * 4
 
 
 def _aes(key: bytes) -> CbcMode:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # not typed
@@ -32,11 +32,15 @@ class Proxy:
     """
 
     url: URL
-    login: str = ""
+    login: str = field(default="", repr=False)
 
 
 def proxy_of(settings: GatewaySettings, environ: Mapping[str, str]) -> Proxy | None:
-    """Return the proxy to WeCom's API; the environment counts where the settings say so."""
+    """Return the proxy to WeCom's API; the environment counts where the settings say so.
+
+    Raises:
+        ConfigError: ``config.invalid`` (name): the environment names what is no HTTP proxy.
+    """
     host = urlsplit(settings.wecom.api_base).hostname or ""
     egress = settings.egress
     if is_loopback(host):
@@ -50,7 +54,9 @@ def proxy_of(settings: GatewaySettings, environ: Mapping[str, str]) -> Proxy | N
     without = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
     if not named or proxy_bypass_environment(host, {"no": without}):
         return None
-    url = URL(named)
+    url = URL(named if "://" in named else f"http://{named}")  # as curl reads it
+    if url.scheme != "http" or not url.host:
+        raise ConfigError("config.invalid", name="HTTPS_PROXY", why="proxy", file=None)
     return Proxy(url.with_user(None), _login(url.user or "", url.password or ""))
 
 
@@ -64,7 +70,7 @@ async def open_session(
     """Return a session for WeCom's API; the caller closes it.
 
     Raises:
-        ConfigError: ``config.ca-bundle`` (path).
+        ConfigError: ``config.ca-bundle`` (path), or as `proxy_of`.
     """
     proxy = proxy_of(settings, environ)
     context = await asyncio.to_thread(trusting, settings.egress.ca_bundle)

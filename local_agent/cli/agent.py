@@ -105,7 +105,7 @@ def run_in_foreground(args: argparse.Namespace, lang: Lang, environ: Mapping[str
 
 async def _tell(agent: Agent, lang: Lang) -> None:
     """Say at this terminal what waits for its person, and how that ended; until the agent stops."""
-    from common.errors import UnavailableError
+    from common.errors import CodexBridgeError
     from common.model.proposal import TaskStateChanged
     from common.model.state import FINAL, TaskState
 
@@ -124,7 +124,7 @@ async def _tell(agent: Agent, lang: Lang) -> None:
                         asked.discard(event.task_id)
                         await _print(agent, ENDED, event.task_id, told.said, lang)
             return
-        except UnavailableError:  # too much at once: what comes from now on
+        except CodexBridgeError:  # too much at once, or a journal that refused: what comes next
             asked.clear()
 
 

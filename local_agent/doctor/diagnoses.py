@@ -172,8 +172,10 @@ _OWN: Final = {
             zh="启动之后的更改尚未生效",
         ),
         Told(
-            en="start it again: codexbridge service install, or codexbridge agent",
-            zh="重新启动：codexbridge service install，或 codexbridge agent",
+            en="start it again (codexbridge service install, or codexbridge agent); if its service "
+            "sets variables of its own, set them here too",
+            zh="重新启动（codexbridge service install 或 codexbridge agent）；"
+            "如果它的服务另外设置了环境变量，请在此处也设置",
         ),
     ),
     "agent.stopped": Diagnosis(

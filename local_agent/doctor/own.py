@@ -76,24 +76,41 @@ def _home(places: Home) -> Finding:
         found = folder.stat()
         if not stat.S_ISDIR(found.st_mode):
             return Finding("home.no-folder", Tone.BAD, {"path": folder})
-        if found.st_uid != os.getuid():
-            owner, user = _name_of(found.st_uid), _name_of(os.getuid())
-            return Finding("home.foreign", Tone.BAD, {"path": folder, "owner": owner, "user": user})
+        if _is_foreign(folder):
+            return _foreign(folder)
         if not os.access(folder, os.W_OK | os.X_OK):
             return Finding("home.read-only", Tone.BAD, {"path": folder})
     if opened := [path for path in there if _is_open(path)]:
         return _closable("home.open", Tone.WARN, opened)
-    files = (places.config / PAIRING, places.config / WORKSPACES, places.state / JOURNAL)
-    if opened := [path for path in files if _is_open(path)]:
-        return _closable("home.files-open", Tone.BAD, opened)
-    if links := [path for path in files if path.is_symlink()]:
-        return Finding("home.files-link", Tone.BAD, {"path": _listed(links)})
+    if (ill := _files(places)) is not None:
+        return ill
     if links := [path for path in folders if path.is_symlink()]:
         return Finding("home.link", Tone.WARN, {"path": _listed(links)})
     if missing := [folder for folder in folders if folder not in there]:
         fix = Fix(MAKE, partial(_each, private_dir, missing))
         return Finding("home.new", facts={"path": _listed(missing)}, fix=fix)
     return Finding("home.ok", facts={"path": places.state})
+
+
+def _files(places: Home) -> Finding | None:
+    files = (places.config / PAIRING, places.config / WORKSPACES, places.state / JOURNAL)
+    beside = (places.state / f"{JOURNAL}-{part}" for part in ("wal", "shm"))
+    if foreign := [path for path in (*files, *beside) if _is_foreign(path)]:
+        return _foreign(foreign[0])
+    if opened := [path for path in files if _is_open(path)]:
+        return _closable("home.files-open", Tone.BAD, opened)
+    if links := [path for path in files if path.is_symlink()]:
+        return Finding("home.files-link", Tone.BAD, {"path": _listed(links)})
+    return None
+
+
+def _is_foreign(path: Path) -> bool:
+    return path.exists() and path.stat().st_uid != os.getuid()
+
+
+def _foreign(path: Path) -> Finding:
+    owner, user = _name_of(path.stat().st_uid), _name_of(os.getuid())
+    return Finding("home.foreign", Tone.BAD, {"path": path, "owner": owner, "user": user})
 
 
 def _is_open(path: Path) -> bool:

@@ -73,18 +73,23 @@ def _can_test(one: Workspace, default_test: str | None) -> bool:
         if line and line.argv is not None:  # what a shell line starts is not known
             sandboxed = find_bubblewrap() is not None
             found = resolve_program(line.argv[0], one, cwd=one.path, sandboxed=sandboxed)
-            return _is_startable(Path(found.path))
+            if interpreter := _interpreter_of(Path(found.path)):
+                resolve_program(interpreter, one, cwd=one.path, sandboxed=sandboxed)
     except InputError:
         return False
     return True
 
 
-def _is_startable(program: Path) -> bool:
-    """Tell whether a script's first line names an interpreter that is there."""
-    with program.open("rb") as file:
-        first = file.readline(256)
-    words = first[2:].split() if first.startswith(b"#!") else []
-    return not words or Path(os.fsdecode(words[0])).exists()
+def _interpreter_of(program: Path) -> str:
+    """Return what the first line of a script names; nothing for a program of its own."""
+    try:
+        with program.open("rb") as file:
+            first = os.fsdecode(file.readline(256))
+    except OSError:  # it may be run and not read
+        return ""
+    words = first[2:].split() if first.startswith("#!") else []
+    is_env = len(words) > 1 and words[0].endswith("/env") and not words[1].startswith("-")
+    return words[1] if is_env else words[0] if words else ""
 
 
 def _is_refused(here: Installation, one: Workspace, default_test: str | None) -> bool:

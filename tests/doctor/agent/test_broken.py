@@ -208,6 +208,11 @@ def move_workspace(house: House, path: Path) -> None:
     file.write_text(text.replace(str(workspace(house)), str(path)), encoding="utf-8")
 
 
+def foreign_log(house: House, _: ExitStack) -> None:
+    house.write("state/journal.db-wal", "")
+    os.chown(house.state / "journal.db-wal", STRANGER, STRANGER)
+
+
 def foreign_workspace(house: House, _: ExitStack) -> None:
     folder = house.root / "theirs"
     folder.mkdir()
@@ -374,6 +379,7 @@ CASES: dict[str, tuple[Break, set[str]]] = {
         lambda h, _: os.chown(h.state, STRANGER, STRANGER),
         {"home.foreign"},
     ),
+    "a journal's log of another user": (foreign_log, {"home.foreign"}),
     "a read-only file system": (read_only, {"home.read-only"}),
     "a file in the place of a folder": (
         lambda h, _: (h.state.rename(h.root / "old"), h.write("state", "")),

@@ -58,6 +58,9 @@ class TestWell:
         assert answer["ok"] is True
         done = place.run("doctor")
         assert "All is well." in done.stdout
+        words = ("--secrets-dir", str(place.made.secrets), "doctor", "--json")
+        gateway = json.loads(place.admin(*words))
+        assert ills(gateway) == set(), "both are green, and the way leads to its end"
         place.callback("@dev test")
         task = place.waiting()["short_id"]
         waiting = [one for one in doctor(place)["checks"] if one["check"] == "approvals"]
@@ -65,6 +68,7 @@ class TestWell:
         assert task in waiting[0]["facts"]["tasks"]
         place.approve(task)
         assert place.final(task)["reason"] == "completed"
+        place.hears(f"{task} ✓")
 
     def test_looking_takes_over_no_connection(self, place: Place) -> None:
         before = place.log("agent").count("relay.disconnected")

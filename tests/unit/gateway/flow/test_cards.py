@@ -143,3 +143,14 @@ async def test_a_card_of_somebody_else_is_nothing_to_press(desk: Desk) -> None:
     forged = replace(card, card_id="0199-forged@AAAA")
     await desk.intake(_press(forged, "cancel", number=51), b"2" * 32)
     assert (await desk.said())[-1].startswith("That card belongs to no task of yours")
+
+
+@pytest.mark.requirement("R73")
+async def test_no_words_of_a_machine_are_drawn_on_a_card(desk: Desk) -> None:
+    task = await desk.ask()
+    await desk.events(task, *TO_APPROVAL)
+    said = "<a href=https://evil.example>Approve</a> \u202eoops"
+    await desk.event(task, "WAITING_APPROVAL", said, waiting=WAITING)
+    ((_, card),) = await _cards(desk)
+    assert "<a" not in card.line
+    assert "\u202e" not in card.line

@@ -142,6 +142,13 @@ async def test_the_environment_counts_only_where_the_settings_let_it(
     without = environ | {"NO_PROXY": "example.com,localhost"}
     assert proxy_of(settings_of(api, use_environment=True), without) is None
     assert proxy_of(settings_of("http://127.0.0.1:1", proxy=url), environ) is None
+    found = proxy_of(settings_of(api, use_environment=True), {"https_proxy": "proxy.test:3128"})
+    assert found is not None
+    assert str(found.url) == "http://proxy.test:3128"
+    assert "Basic" not in repr(proxy_of(settings_of(api, proxy=url, proxy_login=LOGIN), {}))
+    for odd in ("socks5://127.0.0.1:1080", "http://"):
+        with pytest.raises(ConfigError):
+            proxy_of(settings_of(api, use_environment=True), {"HTTPS_PROXY": odd})
 
 
 async def test_a_bundle_that_is_none_is_named(api: str, tmp_path: Path) -> None:
