@@ -195,6 +195,18 @@ async def test_two_tabs_keep_one_truth(page: Page, shop: Shop) -> None:
     await other.close()
 
 
+async def test_what_is_chosen_before_the_page_hears_anything_is_shown(page: Page) -> None:
+    await page.route_web_socket("**/api/live", lambda live: None)
+    await page.reload()
+    await page.get_by_role("button", name="Colours").click()
+    await expect(page.locator("html[data-theme=dark]")).to_be_attached()
+    await page.get_by_role("button", name="中文").click()
+    await page.get_by_role("button", name="配色").click()
+    await expect(page.locator("html[data-theme=light]")).to_be_attached()
+    await page.get_by_role("button", name="English").click()
+    await expect(page.get_by_role("link", name="Approvals")).to_be_visible()
+
+
 @pytest.mark.requirement("P3")
 async def test_the_page_goes_on_where_it_was_when_the_agent_is_killed_and_started_anew(
     browser: Browser, shop: Shop, screen: Screen

@@ -118,7 +118,17 @@ function Header() {
 }
 
 /** @param {{ lang?: string, theme?: string }} chosen */
-export const prefer = (chosen) => api.post("/api/preferences", chosen);
+export async function prefer(chosen) {
+  await api.post("/api/preferences", chosen);
+  heed(chosen); // all pages are told of it, but this one may not be listening yet
+}
+
+/** @param {{ lang?: string, theme?: string }} chosen */
+function heed(chosen) {
+  if (chosen.theme) store.set({ theme: chosen.theme });
+  if (chosen.lang) learn().catch(() => {}); // the sentences in that language
+  paint();
+}
 
 function App() {
   const { boot, standing, said } = useStore(store, (state) => state);
@@ -168,11 +178,7 @@ export function refreshStatus() {
 
 /** @param {any} message */
 function hear(message) {
-  if (message.type === "preferences") {
-    if (message.theme) store.set({ theme: message.theme });
-    if (message.lang) learn().catch(() => {}); // the sentences in that language
-    paint();
-  }
+  if (message.type === "preferences") heed(message);
   if (message.type === "task" || message.anew || message.rows?.length) refreshStatus();
   for (const hearer of [...hearers]) hearer(message);
 }
