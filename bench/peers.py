@@ -16,7 +16,7 @@ from bench.load import TEXTS
 from common.clock import SystemClock
 from common.signing import SigningKey
 from gateway.base.identity import sealer
-from gateway.base.messages import FIRST_APP, InboundMessage, Person
+from gateway.base.messages import FIRST_APP, InboundMessage, Part, Person
 from gateway.flow.access import IntakePolicy
 from gateway.flow.intake import Intake
 from gateway.store import Connection, Store, agents, members
@@ -159,7 +159,8 @@ async def _collect(messages: Sequence[tuple[str, int]]) -> list[Callable[[Connec
 def _message(user: str, number: int) -> InboundMessage:
     name = hashlib.sha256(f"{user}:{number}".encode()).hexdigest()
     text = f"{TEXTS[number % len(TEXTS)]} ({number})"
-    return InboundMessage("wecom_app", "1000002", user, "text", text, name, int(time.time()))
+    parts = (Part("text", text),)
+    return InboundMessage("wecom_app", "1000002", user, parts, name, int(time.time()))
 
 
 class PlainCommits:

@@ -34,7 +34,7 @@ from common.protocol.frames import EnvelopeType
 from common.sentences import Lang
 from common.signing import SigningKey
 from gateway.base.identity import sealer
-from gateway.base.messages import InboundMessage, Person
+from gateway.base.messages import InboundMessage, Part, Person
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.countersigning import Countersigner
@@ -95,7 +95,9 @@ def chat(
 ) -> InboundMessage:
     """Return a message as the callback hands it over."""
     name = hashlib.sha256(f"{user}:{number}".encode()).hexdigest()
-    return InboundMessage("wecom_app", "1000002", user, kind, text, name, 1_767_240_000)
+    parts = () if kind == "event" else (Part(kind, text or ""),)
+    event = "click" if kind == "event" else None
+    return InboundMessage("wecom_app", "1000002", user, parts, name, 1_767_240_000, event)
 
 
 class OneKey:
@@ -253,13 +255,14 @@ class Desk:
         kind: str = "text",
         event: str | None = None,
         chat_id: str = "",
+        quote: str = "",
     ) -> str | None:
         """Deliver a new chat message; returns what is said to it."""
         self.number += 1
         before = len(await self.said(user))
         replay = hashlib.sha256(str(self.number).encode()).digest()
         message = chat(text, user=user, number=self.number, kind=kind)
-        message = replace(message, event=event, chat=chat_id)
+        message = replace(message, event=event or message.event, chat=chat_id, quote=quote)
         await self.intake(message, replay)
         await self.store.write(_receipts_sent)
         after = await self.said(user)

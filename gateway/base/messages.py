@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeAlias
 if TYPE_CHECKING:
     from aiohttp import web
 
-EVENT: Final = "event"
+TEXT: Final = "text"
 COPIES_S: Final = 1800  # so long a channel drops the copy of what it sent (WeCom page 90236)
 URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
 
@@ -129,6 +129,19 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of a message.
+
+    Attributes:
+        kind: ``text``, ``image``, … in lower case.
+        text: What was written; empty for what is no text.
+    """
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InboundMessage:
     """One message or event.
 
@@ -136,29 +149,40 @@ class InboundMessage:
         channel: Name of the channel, such as ``wecom_app``.
         bot: Id of what it was sent to, such as the app's in digits.
         user: Member id exactly as received; ``sys`` for some events.
-        msg_type: ``text``, ``image``, … or ``event``, in lower case.
-        text: What was written; None unless ``msg_type`` is ``text``.
+        parts: What it is made of, in order; nothing for an event.
         dedupe_key: Equal for every delivery of the same message, for no other one: 64 hex digits.
         created_s: The channel's own time of it, seconds since 1970.
         event: Name of the event in lower case; None for messages.
         corp: Id of the corp it came from.
         app: Name of the app or bot in the settings that it was sent to.
         chat: Id of the group that it was written in; empty where the sender is alone with the app.
+        quote: What of an earlier message it is about, as text: material, and no request.
         click: The button that was pressed, if that is what it tells.
     """
 
     channel: str
     bot: str
     user: str
-    msg_type: str
-    text: str | None
+    parts: tuple[Part, ...]
     dedupe_key: str
     created_s: int
     event: str | None = None
     corp: str = ""
     app: str = FIRST_APP
     chat: str = ""
+    quote: str = ""
     click: Click | None = None
+
+    @property
+    def text(self) -> str | None:
+        """What was written; None where nothing was."""
+        written = [part.text for part in self.parts if part.kind == TEXT]
+        return "\n".join(written) if written else None
+
+    @property
+    def chat_type(self) -> Literal["single", "group"]:
+        """Whether others read along."""
+        return "group" if self.chat else "single"
 
     @property
     def conversation(self) -> Conversation:
@@ -210,7 +234,10 @@ class Note(Protocol):
 
 
 class Deliver(Protocol):
-    """Says one thing in one conversation."""
+    """Says one thing in one conversation.
+
+    What a channel would draw as a link, a mention or other markup, it makes text of (R73).
+    """
 
     async def __call__(self, to: Conversation, what: Outgoing) -> SendOutcome:
         """Try once; never raises for what the other side does."""

@@ -15,7 +15,9 @@ from common.dsl import Command, Directed, FreeText, NotAddressed
 from common.errors import InputError
 from common.ids import new_uuid
 from common.model.state import TaskState
+from common.protocol.bodies import TASK_TEXT_BYTES
 from common.protocol.envelope import Envelope, TaskBody
+from common.text import clip_bytes
 from gateway.base.identity import Seal
 from gateway.base.messages import FIRST_APP, InboundMessage
 from gateway.flow import access, people, replies, withdrawal
@@ -143,7 +145,9 @@ def hand_over(request: MemberRequest, command: Command | None = None) -> Answer:
         members.count_task(request.conn, member.person, since_ms=quota.since_ms)
     task_id = new_uuid()
     short_id = tasks.free_short_id(request.conn, agent.agent_id)
-    body = _body(request, task_id, short_id)
+    # A command has its own form, in which nothing else has a place.
+    quote = request.message.quote if command is None else ""
+    body = _body(request, _with_quote(request.text, quote), task_id, short_id)
     envelope = mailbox.enqueue(
         request.conn,
         request.seal,
@@ -389,10 +393,12 @@ def _thread_of(message: InboundMessage) -> str:
     # Machines know whose a task is by it.  The first app has the form that it had before; others
     # name their corp too, since the numbers of apps begin anew in every corp.
     bot = message.bot if message.app == FIRST_APP else f"{message.corp}/{message.bot}"
-    return f"{message.channel}:{bot}:{message.chat or message.user}"
+    # A group may be called what a member is called.
+    chat = f"group/{message.chat}" if message.chat else message.user
+    return f"{message.channel}:{bot}:{chat}"
 
 
-def _body(request: MemberRequest, task_id: str, short_id: str) -> TaskBody:
+def _body(request: MemberRequest, text: str, task_id: str, short_id: str) -> TaskBody:
     message = request.message
     return TaskBody(
         task_id=task_id,
@@ -400,7 +406,14 @@ def _body(request: MemberRequest, task_id: str, short_id: str) -> TaskBody:
         thread_id=_thread_of(message),
         channel=message.channel,
         claimed_user=message.user,
-        text=request.text,
+        text=text,
         lang=request.speaker.lang,
         received_at=request.at.wall_ms,
     )
+
+
+def _with_quote(text: str, quote: str) -> str:
+    """Return a request with what it is about below it, marked as quoted, where there is room."""
+    lines = "\n".join(f"> {line}" for line in quote.splitlines())
+    room = TASK_TEXT_BYTES - len(f"{text}\n\n".encode())
+    return f"{text}\n\n{clip_bytes(lines, room)}" if lines and room > 0 else text

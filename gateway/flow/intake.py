@@ -12,7 +12,7 @@ from common.errors import AuthError, InputError
 from common.protocol.envelope import Envelope
 from common.sentences import language_of
 from gateway.base.identity import Seal
-from gateway.base.messages import EVENT, InboundMessage
+from gateway.base.messages import InboundMessage
 from gateway.flow import access, commands
 from gateway.flow.access import IntakePolicy
 from gateway.flow.commands import Answer, MemberRequest
@@ -105,7 +105,7 @@ class Intake:
         """THE main flow in, one call per arrow."""
         if not _is_new(conn, message, replay_key, at):
             return Taken(None, outbox.find_said(conn, _passive_key(message)))
-        if message.msg_type == EVENT and message.click is None:
+        if message.event is not None and message.click is None:
             return self._welcomed(conn, message, at, held=held)
         policy = self._policy
         speaker = Speaker(language_of(message.text or "", policy.lang), policy.zone, at.wall_ms)
@@ -154,7 +154,7 @@ def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: In
         dedupe_key=message.dedupe_key,
         replay_key=replay_key,
         at_ms=at.wall_ms,
-        is_event=message.msg_type == EVENT and message.click is None,
+        is_event=message.event is not None and message.click is None,
     )
 
 

@@ -7,7 +7,6 @@ and upkeep.  Pure: the moment and the time zone come in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -25,8 +24,6 @@ PARTS: Final = 3  # messages of one end
 _ASKED_BYTES: Final = 60  # of a task's own text, in a list
 _SAID_BYTES: Final = 240  # of what its machine last said, in a list
 _MARKED: Final = frozenset({Reason.COMPLETED, Reason.FAILED})  # the words say what came of it
-# WeCom draws ``<a href=…>`` in a text as a link that hides where it leads (page 90236).
-_ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
 
 # What is said when a message leads to nothing, by the code of the error.
 REFUSALS: Mapping[str, Sentence] = {
@@ -397,7 +394,7 @@ class Speaker:
         text = with_words(head, told, by=" ", room=PARTS * CHAT_BYTES)
         line = say(ON_MACHINE, self.lang, words=text, machine=machine)
         if "\n" not in text and reason is Reason.COMPLETED and len(line.encode()) <= CHAT_BYTES:
-            return [_inert(line)]
+            return [line]
         room = CHAT_BYTES - len(more.encode())
         parts = split_bytes(text, room)
         if len(parts) > PARTS:
@@ -462,14 +459,14 @@ class Speaker:
             return say(QUEUED_STATE, self.lang, until=until, left=left)
         if task.state is TaskState.PROPOSING and task.message:
             # Such as the step of a playbook that the machine is at.
-            return one_line(_inert(reveal(redact(task.message))), _SAID_BYTES)
+            return one_line(reveal(redact(task.message)), _SAID_BYTES)
         running = task.state is TaskState.EXECUTING
         return say(RUNNING_STATE if running else AT_WORK, self.lang)
 
 
 def shown_words(words: str) -> str:
-    """Return an agent's words: no secret (R54), nothing that hides (R26) or is drawn (R73)."""
-    return _inert(reveal(redact(words)).strip())
+    """Return an agent's words without secrets (R54), and with what hides in them shown (R26)."""
+    return reveal(redact(words)).strip()
 
 
 def with_words(head: str, words: str, *, by: str = "\n", room: int = CHAT_BYTES) -> str:
@@ -492,9 +489,4 @@ def as_list(lines: Iterable[str]) -> str:
 
 
 def _bounded(text: str) -> str:
-    return clip_bytes(_inert(text), CHAT_BYTES)
-
-
-def _inert(text: str) -> str:
-    """Return the text with nothing in it that WeCom would draw as anything but text (R73)."""
-    return _ANCHOR.sub("\uff1c", text)
+    return clip_bytes(text, CHAT_BYTES)

@@ -45,7 +45,7 @@ from gateway.base.messages import (
 )
 from gateway.base.settings import App, GatewaySettings
 from gateway.channels.wecom_app.cards import template_card
-from gateway.channels.wecom_app.messages import NAME, parse_message, render_text
+from gateway.channels.wecom_app.messages import NAME, inert, parse_message, render_text
 from gateway.wecom.client import WeComClient, not_sendable
 from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
 from gateway.wecom.xml import parse_fields, render_encrypted
@@ -137,7 +137,8 @@ async def _send(client: WeComClient, user: str, what: Outgoing) -> SendOutcome:
             return outcome
         if _CARD_TAKEN.search(outcome.errmsg):  # an earlier try arrived, and its answer did not
             return replace(outcome, kind="sent", code="wecom.sent")
-    return await client.send_text(user, what.text, repeated=what.repeated, yields=what.yields)
+    text = inert(what.text)
+    return await client.send_text(user, text, repeated=what.repeated, yields=what.yields)
 
 
 def _is_refused(outcome: SendOutcome) -> bool:

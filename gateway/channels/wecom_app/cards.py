@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from common.text import clip_bytes, one_line
 from gateway.base.messages import Card
+from gateway.channels.wecom_app.messages import inert
 
 _FACTS: Final = 6
 _TITLE_BYTES: Final = 108  # 36 characters of Chinese
@@ -26,17 +27,21 @@ def template_card(card: Card) -> dict[str, Any]:
         "card_type": "button_interaction",
         "source": _SOURCE,
         "main_title": {
-            "title": one_line(card.title, _TITLE_BYTES),
-            "desc": one_line(card.said, _TITLE_BYTES),
+            "title": _line(card.title, _TITLE_BYTES),
+            "desc": _line(card.said, _TITLE_BYTES),
         },
-        "sub_title_text": clip_bytes(card.line, _LINE_BYTES),
+        "sub_title_text": clip_bytes(inert(card.line), _LINE_BYTES),
         "horizontal_content_list": [
-            {"keyname": one_line(label, _LABEL_BYTES), "value": one_line(value, _FACT_BYTES)}
+            {"keyname": _line(label, _LABEL_BYTES), "value": _line(value, _FACT_BYTES)}
             for label, value in card.facts[:_FACTS]
         ],
         "task_id": card.card_id,
         "button_list": [
-            {"text": one_line(label, _BUTTON_BYTES), "style": 1 if number == 0 else 2, "key": key}
+            {"text": _line(label, _BUTTON_BYTES), "style": 1 if number == 0 else 2, "key": key}
             for number, (key, label) in enumerate(card.buttons)
         ],
     }
+
+
+def _line(text: str, limit: int) -> str:
+    return one_line(inert(text), limit)

@@ -7,12 +7,16 @@ import re
 from typing import Final
 
 from common.errors import RemoteProtocolError
-from gateway.base.messages import EVENT, FIRST_APP, Click, InboundMessage
+from common.text import CHAT_BYTES
+from gateway.base.messages import FIRST_APP, TEXT, Click, InboundMessage, Part
 from gateway.wecom.xml import cdata, parse_fields
 
 NAME: Final = "wecom_app"
+EVENT: Final = "event"
 PRESSED: Final = "template_card_event"
 
+# WeCom draws ``<a href=…>`` in a text as a link that hides where it leads (page 90236).
+_ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
 _DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
 _MSG_ID: Final = re.compile(r"[0-9]{1,20}", re.ASCII)  # 64 bits
 _WORD: Final = re.compile(r"[A-Za-z_]{1,64}", re.ASCII)
@@ -44,8 +48,7 @@ def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
         channel=NAME,
         bot=_matching(fields, "AgentID", _DIGITS),
         user=_matching(fields, "FromUserName", _NAME),
-        msg_type=msg_type,
-        text=_matching(fields, "Content", None) if msg_type == "text" else None,
+        parts=() if is_event else (_part(msg_type, fields),),
         dedupe_key=_event_key(fields) if is_event else _message_key(fields),
         created_s=int(_matching(fields, "CreateTime", _DIGITS)),
         event=_matching(fields, "Event", _WORD).lower() if is_event else None,
@@ -53,6 +56,10 @@ def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
         app=app,
         click=_click(fields) if is_event else None,
     )
+
+
+def _part(kind: str, fields: dict[str, str]) -> Part:
+    return Part(kind, _matching(fields, "Content", None) if kind == TEXT else "")
 
 
 def _click(fields: dict[str, str]) -> Click | None:
@@ -67,13 +74,22 @@ def _click(fields: dict[str, str]) -> Click | None:
     )
 
 
+def inert(text: str) -> str:
+    """Return the text with nothing in it that WeCom would draw as anything but text (R73).
+
+    What fits into a message fits afterwards.
+    """
+    shown = _ANCHOR.sub("\uff1c", text)
+    return shown if len(shown.encode()) <= CHAT_BYTES else _ANCHOR.sub("[", text)
+
+
 def render_text(text: str, *, to: InboundMessage, at_s: int) -> str:
     """Return a text as a passive reply (page 90241), not yet encrypted."""
     return (
         f"<xml><ToUserName>{cdata(to.user)}</ToUserName>"
         f"<FromUserName>{cdata(to.corp)}</FromUserName>"
         f"<CreateTime>{at_s}</CreateTime><MsgType>{cdata('text')}</MsgType>"
-        f"<Content>{cdata(text)}</Content></xml>"
+        f"<Content>{cdata(inert(text))}</Content></xml>"
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
+from common.protocol.bodies import TASK_TEXT_BYTES
 from common.text import CHAT_BYTES, has_cjk
 from gateway.flow.access import Limits
 from gateway.store import agents, members
@@ -59,6 +60,28 @@ async def test_a_message_becomes_one_signed_task_for_the_members_machine(desk: D
     assert desk.newest is not None
     assert desk.newest.frame == envelope.frame
     assert desk.rung == 1
+
+
+async def test_what_a_message_is_about_goes_below_what_it_asks_for(desk: Desk) -> None:
+    await desk.connect()
+    await desk.hear("@dev fix this", quote="the retry\nfails")
+    await desk.hear("@dev fix that", quote="字" * 20_000)
+    await desk.hear("@dev test", quote="run rm instead")
+    short, long, command = [envelope.body["text"] for envelope in await desk.mail()]
+    assert short == "@dev fix this\n\n> the retry\n> fails"
+    assert long.startswith("@dev fix that\n\n> 字")
+    assert 30_000 < len(long.encode()) <= TASK_TEXT_BYTES
+    assert command == "@dev test"
+
+
+async def test_a_group_is_no_member_of_its_name(desk: Desk) -> None:
+    await desk.connect()
+    await desk.hear("@dev explain it")
+    await desk.hear("@dev explain it", chat_id=USER)
+    alone, together = [envelope.body["thread_id"] for envelope in await desk.mail()]
+    assert alone == f"wecom_app:1000002:{USER}"
+    assert together == f"wecom_app:1000002:group/{USER}"
+
 
 
 @pytest.mark.requirement("P7")

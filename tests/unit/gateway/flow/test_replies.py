@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import timedelta, timezone
 
 import pytest
@@ -195,34 +192,3 @@ def test_words_of_others_fill_what_room_there_is_and_no_more() -> None:
     assert len(with_words("head", "测" * 2000).encode()) <= CHAT_BYTES
     assert with_words("x" * CHAT_BYTES, "body") == "x" * CHAT_BYTES
     assert len(as_list(["测" * 100] * 20).encode()) <= CHAT_BYTES
-
-
-@pytest.mark.requirement("R73")
-@each(
-    "words",
-    ['<a href="https://evil.example">Approve here</a>', "< A HREF=x>y", "<\n a\thref=x>y</ a >"],
-)
-def test_no_words_of_others_are_drawn_as_a_link_that_hides_where_it_leads(words: str) -> None:
-    task = replace(TASK, text=f"@dev {words}", message=words)
-    error = InputError("task.bad-id", given=words)
-    for text in (
-        with_words("head", words),
-        *SPEAKER.final(task, "dev-1", Reason.COMPLETED, words),
-        SPEAKER.progress(task, "dev-1", words),
-        SPEAKER.refusal(error, prefix="@dev"),
-        as_list([SPEAKER.task_line(task)]),
-    ):
-        assert "\uff1c" in text
-        assert not re.search(r"<\s*/?\s*a\b", text, re.IGNORECASE)
-        assert len(text.encode()) <= CHAT_BYTES
-
-
-def test_other_marks_of_code_stay_as_they_are() -> None:
-    assert with_words("head", "if a <b and <abc> == c").endswith("if a <b and <abc> == c")
-
-
-def test_making_words_harmless_takes_linear_time() -> None:
-    began = time.process_time()
-    with_words("head", "<" + " " * 30_000 + "b")
-    with_words("head", "< " * 15_000)
-    assert time.process_time() - began < 1.0

@@ -166,10 +166,10 @@ def test_derived_messages_open_and_close_byte_for_byte(vector: Vector) -> None:
 @pytest.mark.parametrize(
     ("start", "expected"),
     [
-        ("DV-06", {"msg_type": "text", "text": "@dev status", "event": None}),
-        ("DV-07", {"msg_type": "text", "text": "a]]>b", "event": None}),
-        ("DV-08", {"msg_type": "event", "text": None, "event": "enter_agent"}),
-        ("DV-09", {"msg_type": "event", "text": None, "event": "template_card_event"}),
+        ("DV-06", {"text": "@dev status", "event": None}),
+        ("DV-07", {"text": "a]]>b", "event": None}),
+        ("DV-08", {"text": None, "event": "enter_agent"}),
+        ("DV-09", {"text": None, "event": "template_card_event"}),
     ],
 )
 def test_derived_app_messages_are_read(start: str, expected: dict[str, object]) -> None:

@@ -122,3 +122,10 @@ async def test_a_change_that_is_refused_holds_nothing_up(channel: Channel, api: 
     assert outcome.kind == "permanent"
     api.answers = [{"errcode": 45009, "errmsg": "too often"}]
     assert (await channel.deliver(ZHANG, Outgoing("", OVER, handle="used"))).for_all
+
+
+@pytest.mark.requirement("R73")
+async def test_a_text_is_sent_with_nothing_in_it_that_is_drawn(channel: Channel, api: Api) -> None:
+    await channel.deliver(ZHANG, Outgoing("see <a href='http://127.0.0.1/'>this</a>"))
+    ((_, sent),) = api.asked
+    assert sent["text"]["content"].startswith("see \uff1ca href=")

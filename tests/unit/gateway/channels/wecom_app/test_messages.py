@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+import time
+
 import pytest
 
 from common.errors import RemoteProtocolError
-from gateway.base.messages import Click
-from gateway.channels.wecom_app.messages import parse_message
+from common.text import CHAT_BYTES
+from gateway.base.messages import Card, Click, Part
+from gateway.channels.wecom_app.cards import template_card
+from gateway.channels.wecom_app.messages import inert, parse_message, render_text
 from gateway.wecom.xml import cdata
 from tests.each import each
 
@@ -43,7 +49,8 @@ def key(fields: dict[str, str], **changed: str | None) -> str:
 def test_a_text_message_is_read_whole() -> None:
     message = parse_message(document(TEXT))
     assert (message.channel, message.bot, message.user) == ("wecom_app", "218", "zhangsan")
-    assert (message.msg_type, message.text, message.event) == ("text", "@dev status", None)
+    assert (message.parts, message.event) == ((Part("text", "@dev status"),), None)
+    assert (message.text, message.chat_type) == ("@dev status", "single")
     assert (message.created_s, message.corp) == (1_760_000_000, "wx5823bf96d3bd56c7")
 
 
@@ -55,12 +62,12 @@ def test_a_text_is_taken_as_it_was_written() -> None:
 @each("msg_type", ["image", "voice", "video", "location", "link", "file"])
 def test_what_is_not_text_has_no_text(msg_type: str) -> None:
     message = parse_message(document(TEXT, MsgType=msg_type))
-    assert (message.msg_type, message.text) == (msg_type, None)
+    assert (message.parts, message.text) == ((Part(msg_type),), None)
 
 
 def test_event_names_are_compared_in_lower_case() -> None:
     message = parse_message(document(EVENT, MsgType="Event", Event="LOCATION"))
-    assert (message.msg_type, message.event, message.text) == ("event", "location", None)
+    assert (message.parts, message.event, message.text) == ((), "location", None)
 
 
 def test_the_other_spelling_of_the_app_id_is_known() -> None:
@@ -142,3 +149,39 @@ def test_a_button_that_was_pressed_is_told_with_its_card() -> None:
     assert parse_message(document(EVENT | pressed | {"ResponseCode": "a b"})).click == Click(
         "0199-c0de@7K3F-9Q2M", "cancel", None
     )
+
+
+# -- what is said ---------------------------------------------------------------------------------
+
+
+LINKS = ['<a href="https://evil.example">Approve</a>', "< A HREF=x>y", "<\n a\thref=x>y</ a >"]
+
+
+@pytest.mark.requirement("R73")
+@each("words", LINKS)
+def test_nothing_is_drawn_as_a_link_that_hides_where_it_leads(words: str) -> None:
+    full = words + "x" * (CHAT_BYTES - len(words.encode()))
+    for text in (inert(words), inert(full), template_card(card_of(words))["sub_title_text"]):
+        assert not re.search(r"<\s*/?\s*a\b", text, re.IGNORECASE)
+        assert len(text.encode()) <= CHAT_BYTES
+    assert inert(words).count("\uff1c") == words.count("<")
+    assert inert(full).endswith("x")
+    to = parse_message(document(TEXT))
+    assert inert(words) in render_text(words, to=to, at_s=1)
+    drawn = json.dumps(template_card(card_of(words)))
+    assert not re.search(r"<(\s|\\[nt])*/?(\s|\\[nt])*a\b", drawn, re.IGNORECASE)
+
+
+def card_of(words: str) -> Card:
+    return Card("c", words, words, words, ((words, words),), (("key", words),))
+
+
+def test_other_marks_of_code_stay_as_they_are() -> None:
+    assert inert("if a <b and <abc> == c") == "if a <b and <abc> == c"
+
+
+def test_making_words_harmless_takes_linear_time() -> None:
+    began = time.process_time()
+    inert("<" + " " * 30_000 + "b")
+    inert("< " * 15_000)
+    assert time.process_time() - began < 1.0
