@@ -35,13 +35,28 @@ _LEVELS: Final = {"exception": "error", "warn": "warning", "msg": "info"}
 _Facts: TypeAlias = MutableMapping[str, Any]
 
 
+class Secrets:
+    """The product's own secrets: every spelling of them is taken out of a log.
+
+    Those that are no more stay known: what is left of them may still be said.
+    """
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self.spellings = spellings_of(values)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Take out these, too, from now on."""
+        found = {*self.spellings, *spellings_of(values)}
+        self.spellings = tuple(sorted(found, key=len, reverse=True))
+
+
 def open_log(
     component: str,
     *,
     stream: TextIO | None = None,
     level: int = logging.INFO,
     json: bool = False,
-    secrets: Iterable[str] = (),
+    secrets: Secrets | None = None,
     clock: Clock | None = None,
 ) -> Log:
     """Return a log.  Nothing global is set: two logs never share their configuration.
@@ -51,10 +66,10 @@ def open_log(
         stream: Where to; standard error when not given.
         level: Least level that is written, as in `logging`.
         json: One JSON object per line instead of ``time LEVEL component event name=value``.
-        secrets: The product's own secrets, taken out by exact match before any other rule.
+        secrets: Taken out by exact match before any other rule.
         clock: Tells the time of an event.
     """
-    known = spellings_of(secrets)
+    known = secrets or Secrets()
     ticking = clock or SystemClock()
 
     def stamp(_logger: WrappedLogger, method: str, facts: _Facts) -> _Facts:
@@ -63,7 +78,7 @@ def open_log(
         return head | {"component": component} | dict(facts)
 
     def clean(_logger: WrappedLogger, _method: str, facts: _Facts) -> _Facts:
-        return {_word(name): _value(value, known) for name, value in facts.items()}
+        return {_word(name): _value(value, known.spellings) for name, value in facts.items()}
 
     logger = structlog.wrap_logger(
         structlog.WriteLogger(stream or sys.stderr),

@@ -64,5 +64,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     if command := _COMMANDS.get(args.action):
         return command(args, Console(lang, environ, settings, args.config))
     from gateway.app.assembly import run_gateway
+    from gateway.doctor.subject import Subject
 
-    return run_gateway(settings, environ, port_file=args.port_file)
+    subject = Subject(environ, file=args.config, secrets_dir=args.secrets_dir, served=settings)
+    return run_gateway(subject, port_file=args.port_file)

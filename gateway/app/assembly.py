@@ -13,6 +13,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -22,8 +23,9 @@ from common.clock import Clock, SystemClock
 from common.doctor import Doctor, examine
 from common.errors import ConfigError
 from common.home import private_dir
-from common.logs import Log, adopt_libraries, open_log
+from common.logs import Log, Secrets, adopt_libraries, open_log
 from common.sentences import Lang
+from gateway.app.renewal import Renewal
 from gateway.app.serving import (
     allow_connections,
     bind,
@@ -46,7 +48,7 @@ from gateway.base.settings import (
     state_dir,
     zone_of,
 )
-from gateway.channels import ADMINS, open_channels
+from gateway.channels import ADMINS, Channels, open_channels
 from gateway.doctor import DIAGNOSES, Subject, at_start
 from gateway.faces.cli.error_texts import ERRORS
 from gateway.faces.http import Ready, Sending, guarded_app, health_routes
@@ -72,6 +74,7 @@ class Gateway:
     """The parts that live as long as the server."""
 
     app: web.Application
+    channels: Channels
     hub: Hub
     outbox: Outbox
     upkeep: Upkeep
@@ -79,24 +82,23 @@ class Gateway:
     disk: DiskWatch
 
 
-def run_gateway(
-    settings: GatewaySettings, environ: Mapping[str, str], *, port_file: Path | None = None
-) -> int:
+def run_gateway(subject: Subject, *, port_file: Path | None = None) -> int:
     """Serve until SIGTERM or SIGINT, and return the exit code.
 
     Args:
-        settings: Of the whole gateway.
-        environ: The process environment.
+        subject: The installation, with the settings to serve.
         port_file: Where to write the port once everything is ready.
 
     Raises:
         ConfigError: something must be put right first; nothing was listening yet.
         UnavailableError: ``gateway.part-failed`` (part).
     """
+    settings, environ = _served(subject), subject.environ
     check_servable(settings)
     os.umask(0o077)
     allow_connections()
-    log = _open_log(settings)
+    secrets = Secrets(secrets_of(settings))
+    log = _open_log(settings, secrets)
     adopt_libraries(log)
     state = private_dir(state_dir(settings, environ))
     with bind(settings.listen.host, settings.listen.port) as listener:
@@ -104,8 +106,9 @@ def run_gateway(
         ring = open_identity(state)
         note_served(settings, state)
         spare_collector()
-        subject = Subject(environ, served=settings)
-        serving = _serve(subject, store, listener, ring=ring, log=log, port_file=port_file)
+        serving = _serve(
+            subject, store, listener, ring=ring, log=log, secrets=secrets, port_file=port_file
+        )
         asyncio.run(serving)
     return 0
 
@@ -167,7 +170,7 @@ def build(
     app.add_routes(channels.routes(intake, alarms))
     url = public_url(settings, port=port)
     app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
-    return Gateway(app, hub, outbox, upkeep, alarms, disk)
+    return Gateway(app, channels, hub, outbox, upkeep, alarms, disk)
 
 
 def _for_machines(
@@ -243,11 +246,11 @@ async def _serve(
     *,
     ring: KeyRing,
     log: Log,
+    secrets: Secrets,
     port_file: Path | None,
 ) -> None:
     stop = stop_signal()
-    settings = subject.served
-    assert settings is not None  # noqa: S101  # narrows: it is this server's own
+    settings = _served(subject)
     port: int = listener.getsockname()[1]
     # Left in the opposite order: first nobody is let in any more, at last the store is closed.
     async with AsyncExitStack() as until_the_end:
@@ -255,7 +258,7 @@ async def _serve(
         if not await store.read(members.count):
             raise ConfigError("config.no-members")
         session = await until_the_end.enter_async_context(
-            await open_session(settings, subject.environ)
+            await open_session(settings, subject.environ, current=partial(_served, subject))
         )
         gateway = build(
             settings, store, ring=ring, port=port, session=session, clock=SystemClock(), log=log
@@ -270,6 +273,7 @@ async def _serve(
             "outbox": gateway.outbox.run(),
             "relay": gateway.hub.run(),
             "upkeep": gateway.upkeep.run(),
+            "secrets": _renewal(subject, gateway, secrets=secrets, log=log).run(),
         }
         tasks = await until_the_end.enter_async_context(running(parts))
         await until_the_end.enter_async_context(
@@ -287,6 +291,28 @@ async def _serve(
         log.info("stopping")
 
 
+def _served(subject: Subject) -> GatewaySettings:
+    assert subject.served is not None  # noqa: S101  # narrows: it is this server's own
+    return subject.served
+
+
+def _renewal(subject: Subject, gateway: Gateway, *, secrets: Secrets, log: Log) -> Renewal:
+    async def take(settings: GatewaySettings) -> None:
+        secrets.learn(secrets_of(settings))
+        await gateway.channels.renew(settings)
+        subject.served = settings  # also the way out reads it there
+        await asyncio.to_thread(note_served, settings, subject.state)
+        await gateway.outbox.try_again()
+
+    return Renewal(
+        _served(subject),
+        read=subject.read,
+        folder=lambda: subject.secrets_folder,
+        take=take,
+        log=log,
+    )
+
+
 async def _look_around(subject: Subject, again: asyncio.Event, lang: Lang, log: Log) -> None:
     """Log what the doctor finds: a wrong secret need not wait for the first reply to be seen.
 
@@ -302,10 +328,10 @@ async def _look_around(subject: Subject, again: asyncio.Event, lang: Lang, log: 
         await again.wait()
 
 
-def _open_log(settings: GatewaySettings) -> Log:
+def _open_log(settings: GatewaySettings, secrets: Secrets) -> Log:
     return open_log(
         "gateway",
         level=logging.getLevelNamesMapping()[settings.log_level.upper()],
         json=settings.log_format == "json",
-        secrets=secrets_of(settings),
+        secrets=secrets,
     )

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, Self, TypeAlias
 if TYPE_CHECKING:
     from aiohttp import web
 
+    from gateway.base.settings import GatewaySettings
+
 TEXT: Final = "text"
 COPIES_S: Final = 1800  # so long a channel drops the copy of what it sent (WeCom page 90236)
 URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
@@ -253,8 +255,10 @@ class Channel:
         deliver: Sends into conversations of this channel.
         routes: Returns what it answers on the gateway's own listener, once it knows where to hand
             messages to, and where to note that it cannot read them.
+        renew: Takes up the secrets of its settings; raises ConfigError and keeps the old ones.
     """
 
     name: str
     deliver: Deliver
     routes: Callable[[Accept, Note], Sequence[web.RouteDef]]
+    renew: Callable[[GatewaySettings], Awaitable[None]]

@@ -18,7 +18,7 @@ import secrets
 from collections.abc import Mapping
 from datetime import timedelta, timezone, tzinfo
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -42,6 +42,7 @@ _USER: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"
 _APP: Final = r"^[a-z][a-z0-9]{0,31}$"  # also a part of file names and of variables
 _OURS: Final = ("/agent", "/health")
 
+SectionT = TypeVar("SectionT", bound=BaseModel)
 Users: TypeAlias = tuple[Annotated[str, Field(pattern=_USER)], ...]
 
 
@@ -336,6 +337,23 @@ def secrets_of(section: BaseModel) -> list[str]:
             if isinstance(part, BaseModel):
                 found += secrets_of(part)
     return found
+
+
+def with_secrets(settings: SectionT, found: SectionT) -> SectionT:
+    """Return settings with the secrets that stand in others, wherever both have the section."""
+    changed: dict[str, Any] = {}
+    for name in type(settings).model_fields:
+        ours, theirs = getattr(settings, name), getattr(found, name)
+        if isinstance(ours, SecretStr):
+            changed[name] = theirs
+        elif isinstance(ours, BaseModel):
+            changed[name] = with_secrets(ours, theirs)
+        elif isinstance(ours, dict):
+            shared = {key: part for key, part in ours.items() if key in theirs}
+            changed[name] = ours | {
+                key: with_secrets(part, theirs[key]) for key, part in shared.items()
+            }
+    return settings.model_copy(update=changed)
 
 
 def note_served(settings: GatewaySettings, state: Path) -> None:

@@ -29,6 +29,15 @@ class Channels:
         channels = self._channels.values()
         return [route for channel in channels for route in channel.routes(accept, note)]
 
+    async def renew(self, settings: GatewaySettings) -> None:
+        """Have all take up the secrets of the settings.
+
+        Raises:
+            ConfigError: one cannot; it keeps the old ones.
+        """
+        for channel in self._channels.values():
+            await channel.renew(settings)
+
     async def deliver(self, to: Conversation, what: Outgoing) -> SendOutcome:
         """Send into a conversation of whichever channel; see `Deliver`."""
         channel = self._channels.get(to.channel)

@@ -23,7 +23,7 @@ from common.errors import ConfigError
 from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import URL_CHECKED
-from gateway.base.settings import check_servable, load_settings, setting_of, zone_of
+from gateway.base.settings import check_servable, setting_of, zone_of
 from gateway.doctor.subject import Subject, few
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
 from gateway.flow.alarms import SENTENCES
@@ -79,12 +79,7 @@ class Local:
         subject = self._subject
         loaded = subject.served
         if loaded is None:
-            loaded = await asyncio.to_thread(
-                load_settings,
-                file=subject.file,
-                environ=subject.environ,
-                secrets_dir=subject.secrets_dir,
-            )
+            loaded = await asyncio.to_thread(subject.read)
         check_servable(loaded)
         subject.loaded = loaded
         apps = loaded.wecom.every()

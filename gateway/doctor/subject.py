@@ -55,6 +55,14 @@ class Subject:
     refusals: dict[tuple[str, str], SendOutcome] = field(default_factory=dict, repr=False)
     clock: Clock = field(default_factory=SystemClock)
 
+    def read(self) -> GatewaySettings:
+        """Read the settings as they stand now.  Blocks.
+
+        Raises:
+            ConfigError: as `load_settings`.
+        """
+        return load_settings(file=self.file, environ=self.environ, secrets_dir=self.secrets_dir)
+
     @property
     def settings(self) -> GatewaySettings:
         """The settings; for what comes after their check."""
@@ -70,9 +78,7 @@ class Subject:
         """The names of all apps; of settings that cannot be read, that of the first."""
         settings = self.loaded or self.served
         with suppress(CodexBridgeError):
-            settings = settings or load_settings(
-                file=self.file, environ=self.environ, secrets_dir=self.secrets_dir
-            )
+            settings = settings or self.read()
         return tuple(settings.wecom.every()) if settings else (FIRST_APP,)
 
     @property

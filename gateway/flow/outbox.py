@@ -227,6 +227,18 @@ class Outbox:
         )
         return True
 
+    async def try_again(self) -> None:
+        """Send all that is held: what holds it may be mended.
+
+        Raises:
+            StoreError: what is held goes when its time has come.
+        """
+        now_ms = self._clock.now().wall_ms
+        for app in tuple(self.held):
+            del self.held[app]
+            await self._store.write_unsynced(outbox.release, app, now_ms=now_ms)
+        self._bell.set()
+
     async def _hold_or_release(self, app: str, outcome: SendOutcome, now_ms: int) -> None:
         before = self.held.get(app)
         if outcome.kind == "config" or outcome.for_all:  # every other message would meet the same

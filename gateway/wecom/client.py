@@ -196,6 +196,12 @@ class WeComClient:
             return failed.outcome
         return judge_send(answer)
 
+    async def renew(self, corp_secret: str) -> None:
+        """Use another secret from now on; what was said of the old one is forgotten."""
+        async with self._fetching:
+            if corp_secret != self._corp_secret:
+                self._corp_secret, self._token, self._refusal = corp_secret, None, None
+
     async def check_token(self) -> SendOutcome | None:
         """Fetch a token unless there is one; returns what keeps us from having one."""
         try:

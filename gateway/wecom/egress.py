@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -65,9 +65,17 @@ def _login(user: str, password: str) -> str:
 
 
 async def open_session(
-    settings: GatewaySettings, environ: Mapping[str, str]
+    settings: GatewaySettings,
+    environ: Mapping[str, str],
+    *,
+    current: Callable[[], GatewaySettings] | None = None,
 ) -> aiohttp.ClientSession:
     """Return a session for WeCom's API; the caller closes it.
+
+    Args:
+        settings: Of the way out.
+        environ: The process environment.
+        current: Returns the settings with the proxy's login as it is now, where that may change.
 
     Raises:
         ConfigError: ``config.ca-bundle`` (path), or as `proxy_of`.
@@ -78,8 +86,9 @@ async def open_session(
     async def log_in(
         request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
-        if proxy is not None and proxy.login:
-            request.proxy_headers = CIMultiDict({"Proxy-Authorization": proxy.login})
+        way = proxy_of(current(), environ) if current else proxy
+        if way is not None and way.login:
+            request.proxy_headers = CIMultiDict({"Proxy-Authorization": way.login})
         return await handler(request)
 
     return aiohttp.ClientSession(

@@ -96,13 +96,20 @@ def open_channel(
         )
         for name, app in apps.items()
     }
-    cryptos = {name: cryptos_of(app) for name, app in apps.items()}
+    cryptos = {name: list(cryptos_of(app)) for name, app in apps.items()}
 
     async def deliver(to: Conversation, what: Outgoing) -> SendOutcome:
         client = clients.get(to.app)
         if client is None:  # kept from a time when the settings had it
             return not_sendable("channel.unknown-app")
         return await _send(client, to.user, what)
+
+    async def renew(settings: GatewaySettings) -> None:
+        fresh = settings.wecom.every()
+        opening = {name: cryptos_of(app) for name, app in fresh.items()}
+        for name, app in fresh.items():
+            cryptos[name][:] = opening[name]
+            await clients[name].renew(app.corp_secret.get_secret_value())
 
     def routes(accept: Accept, note: Note) -> list[web.RouteDef]:
         return [
@@ -121,7 +128,7 @@ def open_channel(
             )
         ]
 
-    return Channel(NAME, deliver, routes)
+    return Channel(NAME, deliver, routes, renew)
 
 
 async def _send(client: WeComClient, user: str, what: Outgoing) -> SendOutcome:

@@ -12,7 +12,7 @@ import pytest
 
 from common.clock import ManualClock
 from common.errors import StoreError
-from common.logs import MAX_VALUE_BYTES, Log, adopt_libraries, open_log
+from common.logs import MAX_VALUE_BYTES, Log, Secrets, adopt_libraries, open_log
 
 SECRET = "corp-secret-value"
 
@@ -27,7 +27,7 @@ class Written:
             stream=self.stream,
             json=as_json,
             level=level,
-            secrets=[SECRET],
+            secrets=Secrets([SECRET]),
             clock=ManualClock(1_760_000_000_123),
         )
 
@@ -117,6 +117,15 @@ def test_what_is_below_the_level_is_not_written() -> None:
     written.log.debug("quiet")
     written.log.error("loud")
     assert written.one()["event"] == "loud"
+
+
+def test_a_secret_that_is_learned_later_is_taken_out_and_the_old_one_still() -> None:
+    stream, secrets = io.StringIO(), Secrets([SECRET])
+    log = open_log("gateway", stream=stream, secrets=secrets)
+    secrets.learn([f"{SECRET}-and-more"])
+    log.info("said", old=SECRET, new=f"{SECRET}-and-more")
+    assert SECRET not in stream.getvalue()
+    assert "and-more" not in stream.getvalue()
 
 
 def _fail(secret: str) -> None:

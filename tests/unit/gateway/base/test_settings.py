@@ -20,6 +20,7 @@ from gateway.base.settings import (
     public_url,
     secrets_of,
     state_dir,
+    with_secrets,
     zone_of,
 )
 from gateway.doctor import Subject
@@ -318,6 +319,20 @@ def test_each_app_has_its_own_secrets_wherever_they_stand(tmp_path: Path) -> Non
     }
     assert [app.callback_path for app in apps.values()] == ["/wecom/app", "/wecom/shop", "/ops"]
     assert {"of-ops", "of-wecom__token"} <= {*secrets_of(settings)}
+
+
+def test_secrets_change_and_nothing_else_does(tmp_path: Path) -> None:
+    served = load_settings(file=written(tmp_path / "old", TWO_APPS), environ={})
+    names = ("WECOM__TOKEN", "WECOM__APPS__SHOP__CORP_SECRET", "EGRESS__PROXY_LOGIN")
+    environ = {f"CODEXBRIDGE_GATEWAY__{name}": f"of-{name}" for name in names}
+    fewer = TWO_APPS[: TWO_APPS.index('[[wecom.apps]]\nname = "ops"')]
+    other = written(tmp_path / "new", f'prefix = "@bot"\n{fewer}')
+    found = with_secrets(served, load_settings(file=other, environ=environ))
+    assert {f"of-{name}" for name in names} == {one for one in secrets_of(found) if one}
+    assert found.model_dump(exclude={"wecom", "egress"}) == served.model_dump(
+        exclude={"wecom", "egress"}
+    )
+    assert [*found.wecom.every()] == [*served.wecom.every()]
 
 
 def test_admins_and_limits_are_those_of_each_app(tmp_path: Path) -> None:

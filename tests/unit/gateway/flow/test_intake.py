@@ -83,7 +83,6 @@ async def test_a_group_is_no_member_of_its_name(desk: Desk) -> None:
     assert together == f"wecom_app:1000002:group/{USER}"
 
 
-
 @pytest.mark.requirement("P7")
 async def test_a_task_for_a_machine_that_was_never_online_waits_and_says_until_when(
     desk: Desk,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
@@ -115,6 +116,20 @@ async def test_a_proxy_with_a_login_is_gone_through(api: str, certificates: Cert
     assert "zhang" not in refused.errmsg
     away = await tried(settings_of(api, **given))
     assert (away.code, away.maybe_sent) == ("wecom.proxy-away", False)
+
+
+async def test_a_login_that_changes_is_taken_up(api: str, certificates: Certificates) -> None:
+    async with listening(Proxy(LOGIN)) as url:
+        given = {"proxy": url, "proxy_login": "zhang:old", "ca_bundle": certificates.trusted}
+        settings = settings_of(api, **given)
+        now = [settings]
+        async with await open_session(settings, {}, current=lambda: now[-1]) as session:
+            asked = f"{api}/cgi-bin/gettoken"
+            with pytest.raises(aiohttp.ClientHttpProxyError):
+                await session.get(asked)
+            now.append(settings_of(api, **given | {"proxy_login": LOGIN}))
+            async with session.get(asked) as answer:
+                assert answer.status == 200
 
 
 async def test_what_is_wrong_without_a_proxy_is_told_apart(
