@@ -118,16 +118,24 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True)
-class Click:
-    """A button of a card was pressed.
+class Handle:
+    """With what the channel lets something be answered or changed, once.
 
     Attributes:
-        handle: With what the card can be changed from now on; None where the channel gave nothing.
+        value: The channel's own word for it.
+        lasts_s: How long it serves, from when it was given.
     """
+
+    value: str
+    lasts_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """A button of a card was pressed."""
 
     card_id: str
     key: str
-    handle: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +168,8 @@ class InboundMessage:
         chat: Id of the group that it was written in; empty where the sender is alone with the app.
         quote: What of an earlier message it is about, as text: material, and no request.
         click: The button that was pressed, if that is what it tells.
+        reply: With what it, or what it is about, can be answered or changed; None where with
+            nothing.
     """
 
     channel: str
@@ -174,6 +184,7 @@ class InboundMessage:
     chat: str = ""
     quote: str = ""
     click: Click | None = None
+    reply: Handle | None = None
 
     @property
     def text(self) -> str | None:
@@ -224,7 +235,7 @@ class SendOutcome:
     maybe_sent: bool = False
     for_all: bool = False
     tried: bool = True
-    handle: str | None = None
+    handle: Handle | None = None
 
 
 class Note(Protocol):

@@ -235,8 +235,8 @@ def press(request: MemberRequest) -> Answer:
     # Whose task it is, is kept here: what a card says of itself decides nothing.
     if click is None or task is None or task.person != request.member.person:
         raise InputError("card.not-yours")
-    if click.handle is not None:
-        cards.give(conn, click.card_id, click.handle, at_ms=request.at.wall_ms)
+    if handle := request.message.reply:
+        cards.give(conn, click.card_id, handle, at_ms=request.at.wall_ms)
     request = replace(request, speaker=replace(request.speaker, lang=task.lang))
     if click.key != CANCEL:
         return _status(request, task)

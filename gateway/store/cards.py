@@ -1,20 +1,16 @@
 """Store functions of cards: which were put up for a task, and what each can still be changed with.
 
-The handle of a card is WeCom's ``response_code``: it changes the card once, within 72 hours (page
-94888); each click on the card brings a new one.
+A handle changes its card once, while it lasts; each click on the card brings a new one.
 """
 
 from __future__ import annotations
 
-from typing import Final
-
+from gateway.base.messages import Handle
 from gateway.store import Connection
 
-HANDLE_MS: Final = 71 * 3600 * 1000  # an hour less than WeCom's, for what waits to be sent
-
 _PUT = "INSERT INTO cards (card_id, task_id) VALUES (:card_id, :task_id) ON CONFLICT DO NOTHING"
-_GIVE = "UPDATE cards SET handle = :handle, handle_at = :at WHERE card_id = :card_id"
-_HANDLE = "SELECT handle FROM cards WHERE card_id = :card_id AND handle_at >= :since"
+_GIVE = "UPDATE cards SET handle = :handle, handle_until = :until WHERE card_id = :card_id"
+_HANDLE = "SELECT handle FROM cards WHERE card_id = :card_id AND handle_until >= :now"
 _END = """
     UPDATE cards SET over = 1 WHERE task_id = :task_id AND over = 0 RETURNING card_id"""
 _TASK = "SELECT task_id FROM cards WHERE card_id = :card_id"
@@ -25,14 +21,15 @@ def put(conn: Connection, card_id: str, *, task_id: str) -> None:
     conn.run(_PUT, card_id=card_id, task_id=task_id)
 
 
-def give(conn: Connection, card_id: str, handle: str | None, *, at_ms: int) -> None:
+def give(conn: Connection, card_id: str, handle: Handle | None, *, at_ms: int) -> None:
     """Note with what a card can be changed from now on; None when it was."""
-    conn.run(_GIVE, card_id=card_id, handle=handle, at=at_ms)
+    until = at_ms + handle.lasts_s * 1000 if handle else None
+    conn.run(_GIVE, card_id=card_id, handle=handle.value if handle else None, until=until)
 
 
 def handle(conn: Connection, card_id: str, *, now_ms: int) -> str | None:
     """Return what a card can be changed with now."""
-    row = conn.one(_HANDLE, card_id=card_id, since=now_ms - HANDLE_MS)
+    row = conn.one(_HANDLE, card_id=card_id, now=now_ms)
     return row["handle"] if row else None
 
 

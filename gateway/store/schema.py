@@ -263,7 +263,7 @@ cards = Table(
     Column("card_id", Text, primary_key=True),
     Column("task_id", Text, nullable=False),
     Column("handle", Text),
-    _when("handle_at", optional=True),
+    _when("handle_until", optional=True),
     # 1: it was overtaken, and is to be changed once.
     Column("over", Integer, nullable=False, server_default=text("0")),
     Index("ix_cards_task_id", "task_id"),

@@ -23,7 +23,7 @@ from common.clock import Clock
 from common.errors import CodexBridgeError, ConfigError, UnavailableError
 from common.redact import redact, redact_known
 from common.text import CHAT_BYTES, one_line
-from gateway.base.messages import COPIES_S, SendOutcome
+from gateway.base.messages import COPIES_S, Handle, SendOutcome
 
 TIMEOUT_S: Final = 10.0
 MAX_ANSWER_BYTES: Final = 65_536
@@ -39,7 +39,7 @@ KEPT_PER_HOUR: Final = 200
 MINUTE_S: Final = 60.0
 HOUR_S: Final = 3600.0
 MAX_MEMBERS: Final = 10_000
-MAX_HANDLE_CHARS: Final = 512
+CARD_S: Final = 71 * 3600  # an hour less than WeCom's 72, for what waits to be sent
 MAX_ERRMSG_BYTES: Final = 300
 BUSY_S: Final = 2.0
 LINE_S: Final = 5.0  # the line or the server failed
@@ -62,6 +62,7 @@ CONFIG_CODES: Final = {
 
 # First character a letter or digit, never "@all"; "|" would address several (page 90195).
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", re.ASCII)
+_RESPONSE_CODE: Final = re.compile(r"[!-~]{1,512}", re.ASCII)
 _ERRCODE: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 
@@ -387,9 +388,15 @@ def judge_send(answer: Mapping[str, Any]) -> SendOutcome:
     for name in ("invaliduser", "unlicenseduser"):
         if answer.get(name):
             return SendOutcome("permanent", 0, name, 0.0, f"wecom.{name}")
-    handle = answer.get("response_code")
-    given = isinstance(handle, str) and 0 < len(handle) <= MAX_HANDLE_CHARS
-    return SendOutcome("sent", 0, "ok", 0.0, "wecom.sent", handle=handle if given else None)
+    handle = card_handle(answer.get("response_code"))
+    return SendOutcome("sent", 0, "ok", 0.0, "wecom.sent", handle=handle)
+
+
+def card_handle(response_code: object) -> Handle | None:
+    """Return what a card can be changed with (page 94888), if WeCom gave something."""
+    if not isinstance(response_code, str) or not _RESPONSE_CODE.fullmatch(response_code):
+        return None
+    return Handle(response_code, CARD_S)
 
 
 def judge_status(status: int, *, sending: bool) -> SendOutcome:

@@ -9,6 +9,7 @@ from typing import Final
 from common.errors import RemoteProtocolError
 from common.text import CHAT_BYTES
 from gateway.base.messages import FIRST_APP, TEXT, Click, InboundMessage, Part
+from gateway.wecom.client import card_handle
 from gateway.wecom.xml import cdata, parse_fields
 
 NAME: Final = "wecom_app"
@@ -23,7 +24,6 @@ _WORD: Final = re.compile(r"[A-Za-z_]{1,64}", re.ASCII)
 _NAME: Final = re.compile(r"[!-~]{1,128}", re.ASCII)  # corp and member ids are visible ASCII
 _CARD_ID: Final = re.compile(r"[0-9A-Za-z_@-]{1,128}", re.ASCII)
 _KEY: Final = re.compile(r"[!-~]{1,1024}", re.ASCII)
-_HANDLE: Final = re.compile(r"[!-~]{1,512}", re.ASCII)
 # Two different events of one member in one second differ in at least one of these.
 _EVENT_KEYS: Final = ("Event", "EventKey", "ChangeType", "TaskId")
 
@@ -55,6 +55,7 @@ def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
         corp=_matching(fields, "ToUserName", _NAME),
         app=app,
         click=_click(fields) if is_event else None,
+        reply=card_handle(fields.get("ResponseCode")) if is_event else None,
     )
 
 
@@ -66,11 +67,8 @@ def _click(fields: dict[str, str]) -> Click | None:
     """Return what was pressed (page 90240); None for every other event."""
     if fields.get("Event", "").lower() != PRESSED:
         return None
-    handle = fields.get("ResponseCode", "")
     return Click(
-        card_id=_matching(fields, "TaskId", _CARD_ID),
-        key=_matching(fields, "EventKey", _KEY),
-        handle=handle if _HANDLE.fullmatch(handle) else None,
+        card_id=_matching(fields, "TaskId", _CARD_ID), key=_matching(fields, "EventKey", _KEY)
     )
 
 

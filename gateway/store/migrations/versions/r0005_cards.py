@@ -19,7 +19,7 @@ def upgrade() -> None:
         sa.Column("card_id", sa.Text(), nullable=False),
         sa.Column("task_id", sa.Text(), nullable=False),
         sa.Column("handle", sa.Text(), nullable=True),
-        sa.Column("handle_at", sa.BigInteger(), nullable=True),
+        sa.Column("handle_until", sa.BigInteger(), nullable=True),
         sa.Column("over", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.PrimaryKeyConstraint("card_id", name=op.f("pk_cards")),
         sqlite_with_rowid=False,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from common.model.state import TaskState
-from gateway.base.messages import Card, Click, InboundMessage, SendOutcome
+from gateway.base.messages import Card, Click, Handle, InboundMessage, SendOutcome
 from gateway.store import members
 from tests.gateway_desk import MACHINE, NOON_MS, TO_APPROVAL, USER, WAITING, Desk, chat, open_desk
 from tests.people import someone
@@ -19,7 +19,7 @@ from tests.scripted_channel import ScriptedChannel, sending
 
 pytestmark = pytest.mark.heavy
 
-SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent", handle="code-1")
+SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent", handle=Handle("code-1", 60))
 
 
 @pytest.fixture
@@ -109,7 +109,8 @@ async def test_an_approval_asked_anew_has_its_own_card(desk: Desk) -> None:
 
 def _press(card: Card, key: str, *, user: str = USER, number: int = 50) -> InboundMessage:
     pressed = chat(None, user=user, number=number, kind="event")
-    return replace(pressed, event="template_card_event", click=Click(card.card_id, key, "code-2"))
+    click, reply = Click(card.card_id, key), Handle("code-2", 60)
+    return replace(pressed, event="template_card_event", click=click, reply=reply)
 
 
 @pytest.mark.requirement("P1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -272,7 +273,10 @@ async def test_what_was_in_flight_at_a_stop_is_sent_again_at_the_next_start(desk
 async def test_a_store_that_fails_for_a_while_loses_nothing(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    failed = threading.Event()
+
     def failing(*_args: object, **_facts: object) -> None:
+        failed.set()
         raise StoreError("store.failed")
 
     await desk.write(_put, "one")
@@ -283,11 +287,12 @@ async def test_a_store_that_fails_for_a_while_loses_nothing(
             await asyncio.sleep(0)
             await desk.store.read(_row, "one")
     assert channel.tries == []
+    failed.clear()
     with monkeypatch.context() as patch:
         patch.setattr("gateway.store.outbox.end", failing)
         async with sending(desk, channel):
             await channel.next()
-            await desk.store.read(_row, "one")
+            assert await asyncio.to_thread(failed.wait, 5)
     assert (await desk.store.read(_row, "one"))[0] == "sending"
 
 

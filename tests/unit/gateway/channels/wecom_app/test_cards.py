@@ -12,9 +12,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from common.clock import ManualClock
-from gateway.base.messages import Card, Channel, Outgoing
+from gateway.base.messages import Card, Channel, Handle, Outgoing
 from gateway.base.settings import GatewaySettings
 from gateway.channels import wecom_app
+from gateway.wecom.client import CARD_S
 from tests.people import alone
 
 CARD = Card(
@@ -70,7 +71,7 @@ async def test_a_card_is_sent_with_what_it_shows_and_its_handle_is_kept(
 ) -> None:
     api.answers = [{**OK, "response_code": "code-1"}]
     outcome = await channel.deliver(ZHANG, Outgoing("text", CARD))
-    assert (outcome.kind, outcome.handle) == ("sent", "code-1")
+    assert (outcome.kind, outcome.handle) == ("sent", Handle("code-1", CARD_S))
     ((name, sent),) = api.asked
     shown = sent["template_card"]
     assert (name, sent["msgtype"], sent["touser"]) == ("message/send", "template_card", "zhang")

@@ -10,9 +10,10 @@ import pytest
 
 from common.errors import RemoteProtocolError
 from common.text import CHAT_BYTES
-from gateway.base.messages import Card, Click, Part
+from gateway.base.messages import Card, Click, Handle, Part
 from gateway.channels.wecom_app.cards import template_card
 from gateway.channels.wecom_app.messages import inert, parse_message, render_text
+from gateway.wecom.client import CARD_S
 from gateway.wecom.xml import cdata
 from tests.each import each
 
@@ -141,14 +142,14 @@ def test_a_button_that_was_pressed_is_told_with_its_card() -> None:
         "ResponseCode": "code-2",
     }
     message = parse_message(document(EVENT | pressed))
-    assert message.click == Click("0199-c0de@7K3F-9Q2M", "cancel", "code-2")
+    assert message.click == Click("0199-c0de@7K3F-9Q2M", "cancel")
+    assert message.reply == Handle("code-2", CARD_S)
     assert parse_message(document(EVENT)).click is None
     for name, value in (("TaskId", "a b"), ("TaskId", "x" * 129), ("EventKey", "")):
         with pytest.raises(RemoteProtocolError):
             parse_message(document(EVENT | pressed | {name: value}))
-    assert parse_message(document(EVENT | pressed | {"ResponseCode": "a b"})).click == Click(
-        "0199-c0de@7K3F-9Q2M", "cancel", None
-    )
+    bare = parse_message(document(EVENT | pressed | {"ResponseCode": "a b"}))
+    assert (bare.click, bare.reply) == (message.click, None)
 
 
 # -- what is said ---------------------------------------------------------------------------------
