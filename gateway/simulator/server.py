@@ -53,7 +53,7 @@ async def serve(
     """Listen, tell the ports, and run until SIGTERM or SIGINT; ``file`` keeps what is saved.
 
     Raises:
-        ConfigError: ``config.port-in-use``.
+        ConfigError: ``sim.port-in-use``.
     """
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -92,7 +92,7 @@ class ApiListener:
         """Listen, on the same port as before.
 
         Raises:
-            ConfigError: ``config.port-in-use``.
+            ConfigError: ``sim.port-in-use``.
         """
         if self.is_open:
             return
@@ -116,6 +116,6 @@ async def _listen(runner: web.AppRunner, host: str, port: int) -> int:
         site = web.TCPSite(runner, host, port)
         await site.start()
     except OSError:
-        raise ConfigError("config.port-in-use", host=host, port=port) from None
+        raise ConfigError("sim.port-in-use", host=host, port=port) from None
     found: int = runner.addresses[-1][1]
     return found

@@ -277,6 +277,12 @@ _SIMULATOR: Final = {
         "and key?",
         zh="模拟的管理后台没有保存：{why}。网关在运行吗？Token 和 EncodingAESKey 一致吗？",
     ),
+    "sim.port-in-use": Sentence(
+        en="Port {port} on {host} is in use, perhaps by another codexbridge sim. Stop what uses "
+        "it, or set another port in simulator.json.",
+        zh="{host} 的端口 {port} 已被占用，可能是另一个 codexbridge sim。请停止占用它的程序，或在 "
+        "simulator.json 中设置其他 port。",
+    ),
     "sim.already-there": Sentence(
         en="{path} already exists and may belong to a real gateway; nothing was written. Set "
         "CODEXBRIDGE_HOME to a new folder for a trial.",

@@ -11,10 +11,13 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
 from common.clock import ManualClock
 from common.errors import ConfigError
+from common.sentences import say
+from gateway.faces.cli.error_texts import ERRORS
 from gateway.simulator.config import load, new_app, new_config, save, write_installation
 from gateway.simulator.desk import page_app
 from gateway.simulator.engine import Simulator
@@ -369,3 +372,15 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path, name: str) -> None
         write_installation(tmp_path, ports=(7001, 7002, 7003), lang="zh")
     assert caught.value.code == "sim.already-there"
     assert (tmp_path / name).read_text(encoding="utf-8") == "a real one"
+
+
+async def test_a_port_that_is_taken_is_named_with_where_to_set_another() -> None:
+    first = ApiListener(web.Application(), "127.0.0.1", 0)
+    await first.open()
+    try:
+        with pytest.raises(ConfigError) as caught:
+            await ApiListener(web.Application(), "127.0.0.1", first.port).open()
+        assert caught.value.code == "sim.port-in-use"
+        assert "simulator.json" in say(ERRORS["sim.port-in-use"], "en", **caught.value.facts)
+    finally:
+        await first.close()
