@@ -1,7 +1,7 @@
 """Programs that play systemd: they note what they are asked, and tell what a test lays down.
 
-No test may start a real one for the machine, which it would take over; a user's own manager is tried
-in `tests/e2e/test_service_by_systemd.py`.
+No test may start a real one for the machine, which it would take over; a user's own manager is
+tried in `tests/e2e/test_service_by_systemd.py`.
 """
 
 from __future__ import annotations
