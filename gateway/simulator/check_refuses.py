@@ -132,7 +132,7 @@ def _framed(probe: Probe) -> bytes:
 
 
 def _wrong_padding(probe: Probe) -> str:
-    plain = padded(_framed(probe) + b"")
+    plain = padded(_framed(probe))
     spoiled = plain[:-2] + bytes([plain[-2] ^ 1]) + plain[-1:]
     # A padding of one byte has no second one to spoil: then it is too long instead.
     return probe.crypto.encrypt_padded(spoiled if plain[-1] > 1 else plain[:-1] + b"\x21")

@@ -291,6 +291,11 @@ def _keys(args: argparse.Namespace, environ: Mapping[str, str]) -> tuple[str, Ca
 
 
 def _asked(prompt: str) -> str:
+    """Return what is typed, unseen, or what is piped in."""
+    if sys.stdin.isatty():
+        from getpass import getpass
+
+        return getpass(prompt).strip()
     print(prompt, end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.place import Place
+from tests.e2e.place import Place, Terminal
 
 
 @pytest.fixture
@@ -41,6 +42,19 @@ def test_our_own_gateway_meets_every_check(place: Place) -> None:
     for secret in (app.token, app.encoding_aes_key, app.corp_secret):
         assert secret not in done.stdout + done.stderr + asked.stdout + asked.stderr
     assert "✗" not in asked.stdout
+
+
+def test_keys_are_typed_unseen(place: Place) -> None:
+    app = place.made.config.first
+    arguments = ("sim", "check", app.callback_url, "--receive-id", app.corp_id)
+    with Terminal(place.environ, *arguments) as terminal:
+        terminal.read_until("Token:", after=re.compile("Token:"))
+        terminal.type(app.token)
+        terminal.read_until("EncodingAESKey:", after=re.compile("EncodingAESKey:"))
+        terminal.type(app.encoding_aes_key)
+        assert "✓ message.taken" in terminal.read_to_end()
+        assert app.token not in terminal.shown
+        assert app.encoding_aes_key not in terminal.shown
 
 
 def test_wrong_keys_are_seen_and_a_url_elsewhere_is_refused(place: Place) -> None:
