@@ -110,7 +110,7 @@ async def listen(app: web.Application, *, admits: Admits, port: int = 0) -> List
         OSError: the port is taken.
     """
     sockets = await asyncio.to_thread(bind, port)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_LEAVE_S)
+    runner = web.AppRunner(app, access_log=None, auto_decompress=False, shutdown_timeout=_LEAVE_S)
     await runner.setup()
     answering = runner.server
     assert answering is not None  # noqa: S101 - it is set up

@@ -135,6 +135,7 @@ async def listening(
     runner = web.AppRunner(
         app,
         access_log=None,
+        auto_decompress=False,  # a few bytes would cost a second of everybody's
         handle_signals=False,
         keepalive_timeout=KEEPALIVE_SECONDS,
         logger=_server_log(),

@@ -58,6 +58,7 @@ def guarded_app(
     around = [empty_failures(log), limit_failures(FailureLimit(), clock=clock, signed=signed)]
     if proxies := tuple(trusted_proxies):
         around.insert(1, see_client(proxies))
+    around.append(_take_plain_bodies)
     app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=around)
     app.on_response_prepare.append(_hide_software)
     return app
@@ -126,6 +127,14 @@ def limit_failures(
         return response
 
     return middleware
+
+
+@web.middleware
+async def _take_plain_bodies(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse what is compressed: nobody who has business here sends that, and none is inflated."""
+    if "Content-Encoding" in request.headers:
+        return web.Response(status=415)
+    return await handler(request)
 
 
 def _too_often(wait_s: float) -> web.Response:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import AuthError, InputError
 from common.sentences import Lang, Sentence, say
@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # which answers by what is here
     from gateway.flow.commands import MemberRequest
 
 SHOWN_MEMBERS: Final = 20
+NOTICES: Final = 10  # of one machine, to one approver
+NOTICES_MS: Final = 600_000
 
 YOU = Sentence(en="You are {user} in the app {app}.", zh="你在应用 {app} 中的 ID 是 {user}。")
 YOUR_ROLE = Sentence(en="Role: {role}", zh="角色：{role}")
@@ -61,6 +63,10 @@ WAITS_FOR_APPROVAL = Sentence(
     "Until {until} ({left}), there:\ncodexbridge approve {id}",
     zh="{user} 的任务 {id} 等待在 {machine} 上批准 · 确认码 {code}\n"
     "请在 {until} 前（{left}）到该开发机上执行：\ncodexbridge approve {id}",
+)
+NO_MORE_NOTICES = Sentence(
+    en="What else waits on this machine is not told in the next minutes; it is shown there.",
+    zh="该开发机上其他待批准的任务，接下来几分钟内不再通知，请到该开发机上查看。",
 )
 # What languages are called, folded.
 _NAMED: Final[Mapping[str, Lang]] = {
@@ -150,6 +156,9 @@ def notify_approvers(
 ) -> None:
     """Tell the approvers of a machine that somebody else's task waits there.
 
+    Each hears so much of a machine and no more in a while: it may be a hostile one, and what it
+    says takes of the pace at which one person may be written to.
+
     Args:
         conn: A writing transaction.
         task: That waits; its own member is told by whoever calls.
@@ -169,11 +178,10 @@ def notify_approvers(
             until=own.hour(until_ms),
             left=own.left(until_ms),
         )
-        outbox.put(
-            conn,
-            f"notice:{task.task_id}:{code}:{person.user}",
-            text,
-            to=Conversation(task.channel, person.app, person.user),
-            at_ms=speaker.now_ms,
-            task_id=task.task_id,
-        )
+        where = Conversation(task.channel, person.app, person.user)
+        window = f"{task.agent_id}:{person.app}:{person.user}:{speaker.now_ms // NOTICES_MS}"
+        for number in range(1, NOTICES + 1):
+            told = text if number < NOTICES else f"{text}\n{own.say(NO_MORE_NOTICES)}"
+            facts: dict[str, Any] = {"at_ms": speaker.now_ms, "task_id": task.task_id}
+            if outbox.put(conn, f"notice:{window}:{number}", told, to=where, **facts):
+                break

@@ -64,7 +64,7 @@ async def serve(
         simulator = Simulator(config, session, clock=SystemClock(), timing=timing)
         api = ApiListener(api_app(simulator), config.host, config.port)
         app = page_app(simulator, assets, api, keep=lambda saved: save(saved, file))
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        runner = web.AppRunner(app, access_log=None, auto_decompress=False, shutdown_timeout=1.0)
         await runner.setup()
         try:
             port = await _listen(runner, config.host, config.page_port)
@@ -82,7 +82,9 @@ class ApiListener:
     """The simulated API where it listens; `close` refuses connections until it is opened again."""
 
     def __init__(self, app: web.Application, host: str, port: int) -> None:
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        self._runner = web.AppRunner(
+            app, access_log=None, auto_decompress=False, shutdown_timeout=1.0
+        )
         self._host = host
         self._is_set_up = False
         self.port = port

@@ -342,7 +342,7 @@ async def _read(request: web.Request) -> bytes:
         raise _RefusedError(408, "callback.too-slow") from None
     except web.RequestPayloadError:
         raise _RefusedError(400, "callback.syntax") from None
-    # What was announced is not trusted: a chunked or inflated body has no length.
+    # What was announced is not trusted: a chunked body has no length.
     if len(body) > MAX_BODY_BYTES:
         raise _RefusedError(413, "callback.too-large")
     return body

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import gc
+import gzip
 import io
 import os
 import resource
@@ -132,6 +133,25 @@ async def test_open_connections_are_told_goodbye_before_the_port_is_given_back()
             assert await answer.text() == "bye"
         with pytest.raises(aiohttp.ClientConnectionError):
             await http.get(url)
+
+
+async def test_no_body_is_inflated() -> None:
+    bomb = gzip.compress(bytes(1_000_000))
+
+    async def take(request: web.Request) -> web.Response:
+        return web.Response(body=await request.read())
+
+    app = web.Application()
+    app.router.add_post("/", take)
+    listener = bind("127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    headers = {"Content-Encoding": "gzip"}
+    async with (
+        listening(app, listener, goodbye=lambda: None),
+        aiohttp.ClientSession() as http,
+        http.post(url, data=bomb, headers=headers) as answer,
+    ):
+        assert await answer.read() == bomb
 
 
 @pytest.mark.requirement("R13")

@@ -137,6 +137,13 @@ async def test_a_body_is_bounded(served: Served) -> None:
                 assert response.status == status
 
 
+async def test_a_compressed_body_is_refused_as_a_failure(served: Served) -> None:
+    async with served.client() as client:
+        for wanted in (*[415] * 40, 429):
+            async with client.post("/body", data=b"x", headers={"Content-Encoding": "x"}) as answer:
+                assert (answer.status, await answer.read()) == (wanted, b"")
+
+
 async def test_a_socket_passes_all_of_it(served: Served) -> None:
     async with served.client("127.0.0.0/8") as client:
         headers = {"X-Forwarded-For": "203.0.113.7"}

@@ -13,7 +13,7 @@ from common.sentences import Lang
 from common.text import CHAT_BYTES, has_cjk
 from gateway.base.messages import Person
 from gateway.flow.access import IntakePolicy, Limits
-from gateway.flow.people import SHOWN_MEMBERS
+from gateway.flow.people import NOTICES, NOTICES_MS, SHOWN_MEMBERS
 from gateway.store import Connection, members, outbox
 from gateway.store.members import Requester
 from tests.gateway_desk import AGENT, MACHINE, NOON_MS, TO_APPROVAL, USER, WAITING, Desk, open_desk
@@ -305,6 +305,21 @@ async def test_a_progress_line_leaves_the_notice_alone(desk: Desk) -> None:
     again = WAITING | {"seal_code": "AAAA-BBBB"}
     await desk.event(task, "WAITING_APPROVAL", "another", waiting=again)
     assert "AAAA-BBBB" in (await desk.said("li"))[-1]
+
+
+async def test_one_machine_takes_no_more_than_its_part_of_an_approvers_chat(desk: Desk) -> None:
+    await _may_be_told(desk)
+    await _waiting(desk)
+    (task,) = await desk.tasks()
+    for number in range(12):
+        again = WAITING | {"seal_code": f"AAAA-{number:04}"}
+        await desk.event(task, "WAITING_APPROVAL", waiting=again)
+    said = await desk.said("li")
+    assert len(said) == NOTICES
+    assert [text for text in said if "it is shown there" in text] == [said[-1]]
+    desk.clock.advance(NOTICES_MS // 1000)
+    await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
+    assert len(await desk.said("li")) == NOTICES + 1
 
 
 # -- strangers, events, mistyped commands ----------------------------------------------------

@@ -305,12 +305,6 @@ async def test_a_store_that_fails_asks_to_come_again(
     assert await scene.post(scene.request()) == (503, {"error": "unavailable"})
 
 
-async def test_a_body_that_does_not_inflate_is_refused_like_everything_else(scene: Scene) -> None:
-    headers = {"Content-Encoding": "deflate"}
-    async with scene.client.post(PAIR_PATH, data=b"garbage!", headers=headers) as answer:
-        assert answer.status == 403
-
-
 async def test_a_body_that_never_comes_is_not_waited_for(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
