@@ -92,10 +92,10 @@ def unit_text(service: Service, version: int = 0) -> str:
     if version >= _STEPS_SINCE:
         backoff = ["RestartSec=2", "RestartSteps=6", "RestartMaxDelaySec=60"]
     environment = [
-        f"Environment={_word(f'{name}={value}')}" for name, value in service.environment.items()
+        f"Environment={word(f'{name}={value}')}" for name, value in service.environment.items()
     ]
     text = service.template.replace("@USER@", service.user).replace(
-        "@COMMAND@", " ".join(_word(word).replace("$", "$$") for word in service.command)
+        "@COMMAND@", " ".join(word(one).replace("$", "$$") for one in service.command)
     )
     for mark, lines in {**service.marks, "BACKOFF": backoff, "ENVIRONMENT": environment}.items():
         # The whole line: a path of the command may end in the same words.
@@ -115,7 +115,8 @@ def plain(text: object) -> str:
     return str(text).replace("%", "%%")
 
 
-def _word(text: str) -> str:
+def word(text: object) -> str:
+    """Return the same as one word of several, in quotes where it needs them."""
     escaped = plain(text).replace("\\", "\\\\").replace('"', '\\"')
     return escaped if _PLAIN.fullmatch(escaped) else f'"{escaped}"'
 

@@ -14,7 +14,7 @@ NONCE_BYTES: Final = 32
 _MAX_URL: Final = 512
 _MAX_HOST: Final = 253
 _LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
-_USERINFO: Final = re.compile(r"//[^/]*@")
+_USERINFO: Final = re.compile(r"//.*@", re.DOTALL)
 _CODE: Final = re.compile(r"CB1-\w*")
 _SECURE: Final = {"https": True, "wss": True, "http": False, "ws": False}
 

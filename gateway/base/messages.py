@@ -22,6 +22,7 @@ COPIES_S: Final = 1800  # so long a channel drops the copy of what it sent (WeCo
 URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
 
 
+USER_ID: Final = r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}"  # of a member (WeCom page 90195)
 FIRST_APP: Final = "main"  # whose app it is that the settings do not name
 
 

@@ -29,7 +29,7 @@ from common.home import find_home, write_private
 from common.protocol.codec import origin_of
 from common.sentences import Lang
 from common.settings import Section, Settings, UnfitError, load, variable_name
-from gateway.base.messages import FIRST_APP, Person
+from gateway.base.messages import FIRST_APP, USER_ID, Person
 
 SETTINGS_FILE: Final = "gateway.toml"
 SERVED_FILE: Final = "served.json"
@@ -38,12 +38,11 @@ SECRETS_OF_SYSTEMD: Final = "CREDENTIALS_DIRECTORY"
 SECRETS_FOLDER: Final = "gateway-secrets"  # beside the settings file
 _PATH: Final = re.compile(r"(?:/[A-Za-z0-9._~-]{1,64}){1,8}")
 _OFFSET: Final = re.compile(r"([+-])([01]\d):([0-5]\d)")
-_USER: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$"
 _APP: Final = r"^[a-z][a-z0-9]{0,31}$"  # also a part of file names and of variables
 _OURS: Final = ("/agent", "/health")
 
 SectionT = TypeVar("SectionT", bound=BaseModel)
-Users: TypeAlias = tuple[Annotated[str, Field(pattern=_USER)], ...]
+Users: TypeAlias = tuple[Annotated[str, Field(pattern=f"^{USER_ID}$")], ...]
 
 
 def is_loopback(host: str) -> bool:
@@ -109,9 +108,13 @@ def _network(text: str) -> str:
 
 
 def _proxy(url: str) -> str:
-    parts = urlsplit(url)
-    beyond = parts.path.strip("/") or parts.query or parts.fragment
-    if url and (parts.scheme != "http" or not parts.hostname or parts.username or beyond):
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname if parts.port != 0 else None
+    except ValueError:  # the port is none
+        raise UnfitError("proxy") from None
+    beyond = "@" in parts.netloc or parts.path.strip("/") or parts.query or parts.fragment
+    if url and (parts.scheme != "http" or not host or beyond):
         raise UnfitError("proxy")
     return url.rstrip("/")
 

@@ -68,6 +68,11 @@ class _CutOffError(Exception):
         self._what = what
         self._why = why
 
+    @property
+    def is_near(self) -> bool:
+        """Whether the next one on the way is meant, not who is at its end."""
+        return self._what not in {"tls", "untrusted", *_CERTIFICATE.values()}
+
     def finding(self, check: str, url: str) -> Finding:
         """Return what a check has found by it."""
         facts = {"host": urlsplit(url).netloc, "why": self._why}
@@ -109,7 +114,7 @@ class Network:
             async with await open_session(settings, environ) as session:
                 answer = await _answer(session, url)
         except _CutOffError as cut:
-            return cut.finding("wecom-api", str(proxy.url) if proxy else base)
+            return cut.finding("wecom-api", str(proxy.url) if proxy and cut.is_near else base)
         if answer.status != 200:
             return Finding("wecom-api.status", Tone.BAD, facts | {"status": answer.status})
         if errcode_of(_object(answer.body)) is None:
@@ -326,8 +331,7 @@ async def _connect(url: str, bundle: Path | None = None) -> _Line:
     except socket.gaierror as error:
         raise _CutOffError("dns", why=error.strerror or "") from None
     except ssl.SSLCertVerificationError as error:
-        what = _CERTIFICATE.get(error.verify_code, "untrusted")
-        raise _CutOffError(what, why=error.verify_message) from None
+        raise _untrusted(error) from None
     except (ssl.SSLError, ConnectionResetError):
         raise _CutOffError("tls") from None
     except ConnectionRefusedError:
@@ -338,6 +342,12 @@ async def _connect(url: str, bundle: Path | None = None) -> _Line:
     ends = (writer.get_extra_info("peercert") or {}).get("notAfter")
     writer.close()
     return _Line(own, ssl.cert_time_to_seconds(ends) if ends else None)
+
+
+def _untrusted(error: Exception) -> _CutOffError:
+    if not isinstance(error, ssl.SSLCertVerificationError):
+        return _CutOffError("tls")
+    return _CutOffError(_CERTIFICATE.get(error.verify_code, "untrusted"), why=error.verify_message)
 
 
 async def _get(url: URL) -> _Answer:
@@ -360,6 +370,10 @@ async def _answer(session: aiohttp.ClientSession, url: URL) -> _Answer:
         raise _CutOffError("proxy-refused", why=str(error.status)) from None
     except aiohttp.ClientProxyConnectionError:
         raise _CutOffError("proxy-away") from None
+    except aiohttp.ClientConnectorCertificateError as error:
+        raise _untrusted(error.certificate_error) from None
+    except aiohttp.ClientSSLError:
+        raise _CutOffError("tls") from None
     except (aiohttp.ClientError, TimeoutError, OSError):
         # The library's own error holds the URL, and the URL may hold a signature.
         raise _CutOffError("silent") from None

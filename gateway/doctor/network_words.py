@@ -22,6 +22,10 @@ PROXY_AWAY: Final = ill(
     ("correct egress.proxy, or start the proxy", "更正 egress.proxy，或启动代理服务器"),
 )
 _NO_MACHINES: Final = ("machines cannot connect", "开发机无法连接")
+_AUTHORITY: Final = (
+    "if your company's proxy opens TLS, name its authority as egress.ca_bundle",
+    "如果公司的代理服务器会解密 TLS，请把其 CA 证书设为 egress.ca_bundle",
+)
 _WECOM: Final = {
     "wecom-api.fine": good("{host} answers", "{host} 有响应"),
     "wecom-api.status": ill(
@@ -152,10 +156,7 @@ _WECOM: Final = {
             "以企业微信响应的一方没有本机信任的证书",
         ),
         NO_SENDING,
-        (
-            "if your company's proxy opens TLS, name its authority as egress.ca_bundle",
-            "如果公司的代理会解密 TLS，请把其 CA 证书设为 egress.ca_bundle",
-        ),
+        _AUTHORITY,
     ),
     "wecom.no-connection": ill(
         ("WeCom's API takes no connection from here", "无法从本机连接企业微信接口"),
@@ -342,7 +343,12 @@ _OF_CERTIFICATE: Final = ("expired", "early", "untrusted", "other-host")
 NETWORK: Final[Mapping[str, Diagnosis]] = {
     **_WECOM,
     **_HERE,
-    **{f"wecom-api.{what}": ill(said, NO_SENDING, _OUT) for what, said in _CUT_OFF.items()},
+    **{
+        f"wecom-api.{what}": ill(
+            said, NO_SENDING, _AUTHORITY if what in ("untrusted", "tls") else _OUT
+        )
+        for what, said in _CUT_OFF.items()
+    },
     **{
         f"public-url.{what}": ill(
             said, NO_CALLBACK, _CERTIFICATES if what in _OF_CERTIFICATE else _IN

@@ -396,7 +396,7 @@ class Speaker:
         if "\n" not in text and reason is Reason.COMPLETED and len(line.encode()) <= CHAT_BYTES:
             return [line]
         room = CHAT_BYTES - len(more.encode())
-        parts = split_bytes(text, room)
+        parts = [part for part in split_bytes(text, room) if part.strip()]
         if len(parts) > PARTS:
             parts[PARTS - 1 :] = [clip_bytes("".join(parts[PARTS - 1 :]), room)]
         parts[-1] += more

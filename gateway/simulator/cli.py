@@ -223,11 +223,11 @@ def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
 
     if args.name is None:
         for one in shipped():
-            print(f"{one.name:20} {say(one.title, lang)}")
+            print(f"{one.name:20} {one.title[lang]}")
         return 0
     scenario = load_scenario(args.name)
-    print(say(scenario.title, lang))
-    print(say(scenario.why, lang))
+    print(scenario.title[lang])
+    print(scenario.why[lang])
     client = _client(args, environ)
     clock = SystemClock()
     good = True
@@ -235,7 +235,7 @@ def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     for number, outcome in enumerate(played.outcomes(), 1):
         good = outcome.good
         mark = "✓" if good else "✗"
-        print(f"{number:3} {mark} {outcome.step} — {reveal(outcome.found)}", flush=True)
+        print(f"{number:3} {mark} {outcome.step} — {outcome.found}", flush=True)
     print(say(S.RUN_GOOD if good else S.RUN_BAD, lang))
     return 0 if good else 1
 

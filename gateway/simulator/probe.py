@@ -10,7 +10,9 @@ import ipaddress
 import re
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, urlsplit
@@ -218,7 +220,7 @@ class Probe:
         status, headers, body = 0, {}, b""
         place = (self._host, self._port)
         try:
-            with socket.create_connection(place, PATIENCE_S, self._source) as line:
+            with socket.create_connection(place, PATIENCE_S, self._source) as line, _cut_late(line):
                 line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 _send(line, sent)
                 answer = http.client.HTTPResponse(line, method=method)
@@ -229,6 +231,23 @@ class Probe:
         except (OSError, http.client.HTTPException):
             pass  # what has come until then is what there is
         return Seen(status, headers, body, self.clock.now().mono - begun)
+
+
+@contextmanager
+def _cut_late(line: socket.socket) -> Iterator[None]:
+    """Cut a line that has its time and is not at its end, however often something comes."""
+
+    def cut() -> None:
+        with suppress(OSError):
+            line.shutdown(socket.SHUT_RDWR)
+
+    cutting = threading.Timer(PATIENCE_S, cut)
+    cutting.daemon = True
+    cutting.start()
+    try:
+        yield
+    finally:
+        cutting.cancel()
 
 
 def _send(line: socket.socket, sent: Sequence[bytes]) -> None:

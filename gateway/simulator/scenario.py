@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 from common.clock import Clock
 from common.errors import CodexBridgeError, ConfigError
 from common.sentences import Lang, Sentence, say
+from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 from gateway.simulator.faults import FAULTS
 
@@ -66,11 +67,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A story with an end that can be checked."""
+    """A story with an end that can be checked.
+
+    Attributes:
+        title: What it is, in each language: its author's words, no template of ours.
+        why: Why it matters.
+    """
 
     name: str
-    title: Sentence
-    why: Sentence
+    title: Mapping[Lang, str]
+    why: Mapping[Lang, str]
     steps: tuple[Step, ...]
 
 
@@ -116,7 +122,8 @@ def load_scenario(name: str) -> Scenario:
     """
     if name.endswith(".toml"):
         try:
-            text = Path(name).read_text(encoding="utf-8")
+            with Path(name).open("rb") as file:
+                text = file.read(MAX_BYTES + 1).decode()
         except (OSError, UnicodeDecodeError):
             raise ConfigError("config.no-file", file=name) from None
         return parse_scenario(text, name=Path(name).stem)
@@ -134,13 +141,13 @@ def parse_scenario(text: str, *, name: str) -> Scenario:
     """
     try:
         return _scenario(text, name)
-    except (ValueError, TypeError) as error:  # also what is no TOML
-        why = str(error).splitlines()[0]
+    except (ValueError, TypeError, RecursionError) as error:  # also what is no TOML
+        why = reveal(str(error).splitlines()[0])
         raise ConfigError("sim.scenario", name=name, why=why) from None
 
 
 def _scenario(text: str, name: str) -> Scenario:
-    if len(text) > MAX_BYTES:
+    if len(text.encode()) > MAX_BYTES:
         raise ValueError("size")
     found = tomllib.loads(text)
     if set(found) != {"title", "why", "step"}:
@@ -152,10 +159,10 @@ def _scenario(text: str, name: str) -> Scenario:
     return Scenario(name, _sentence(found["title"]), _sentence(found["why"]), read)
 
 
-def _sentence(found: Any) -> Sentence:
+def _sentence(found: Any) -> Mapping[Lang, str]:
     match found:
         case {"en": str(en), "zh": str(zh), **others} if not others:
-            return Sentence(en=en, zh=zh)
+            return {"en": reveal(en), "zh": reveal(zh)}
     raise ValueError("en, zh")
 
 
@@ -259,9 +266,8 @@ class Run:
     ) -> Outcome:
         value = step.value if isinstance(step.value, str) else ""
         facts = {"value": value, **who, **step.options}
-        return Outcome(
-            good, say(sentence, self._lang, **facts), say(found_sentence, self._lang, **found)
-        )
+        told = (say(sentence, self._lang, **facts), say(found_sentence, self._lang, **found))
+        return Outcome(good, *map(reveal, told))
 
     def _callback(self, step: Step, who: dict[str, Any]) -> Outcome:
         """A member writes, clicks or comes; or a callback is repeated: all end with a status."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gateway.store import Connection, Row, as_record, audit
+from common.errors import InputError
+from gateway.base.messages import Person
+from gateway.store import Connection, Row, as_record, audit, members
 from gateway.store.outbox import Hold, Kind, holds, reckon_each
 
 _STANDING = ("app", "waiting", "failed", "heard_at", "sent_at")
@@ -90,8 +92,16 @@ def retry(conn: Connection, message_id: int, *, at_ms: int) -> bool:
     """Queue a message anew that could not be sent, as one that may have arrived; False for others.
 
     What waits for its time is due at once.
+
+    Raises:
+        InputError: ``outbox.no-member`` (user): whoever was removed is told nothing more.
     """
-    return _changed(conn, "outbox.retried", conn.all(_RETRY, id=message_id, at=at_ms), at_ms)
+    found = conn.all(_RETRY, id=message_id, at=at_ms)
+    for row in found:
+        person = Person(row["app"], row["user_id"])
+        if members.look_up(conn, person) is None:
+            raise InputError("outbox.no-member", user=str(person))
+    return _changed(conn, "outbox.retried", found, at_ms)
 
 
 def take_back(conn: Connection, message_id: int, *, at_ms: int) -> bool:

@@ -54,8 +54,12 @@ def proxy_of(settings: GatewaySettings, environ: Mapping[str, str]) -> Proxy | N
     without = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
     if not named or proxy_bypass_environment(host, {"no": without}):
         return None
-    url = URL(named if "://" in named else f"http://{named}")  # as curl reads it
-    if url.scheme != "http" or not url.host:
+    try:
+        url = URL(named if "://" in named else f"http://{named}")  # as curl reads it
+        is_proxy = url.scheme == "http" and url.host and url.port
+    except ValueError:  # a login that nobody has encoded, or no port
+        is_proxy = None
+    if not is_proxy:
         raise ConfigError("config.invalid", name="HTTPS_PROXY", why="proxy", file=None)
     return Proxy(url.with_user(None), _login(url.user or "", url.password or ""))
 

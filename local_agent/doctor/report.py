@@ -20,7 +20,7 @@ import stat
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePath
 from typing import Any, Final
@@ -28,13 +28,15 @@ from urllib.parse import urlsplit
 
 from common.doctor import Doctor, Examined, examine
 from common.redact import redact
+from common.settings import leaves
 from local_agent.doctor.checks import checks
 from local_agent.doctor.installation import Installation
 from local_agent.doctor.own import read_only
 from local_agent.faces.page.settings import effective_settings
 from local_agent.link.pairing import open_keys
 from local_agent.models.keys import ModelKeys
-from local_agent.settings import settings_file
+from local_agent.safety.policy import Policy
+from local_agent.settings import AgentSettings, ModelSettings, settings_file
 from local_agent.store.lock import JOURNAL
 
 LOG_LINES: Final = 200
@@ -170,9 +172,26 @@ def _stray_names(found: Sequence[Examined]) -> dict[str, str]:
             for number, file in enumerate(str(facts["files"]).split(", "), start=1):
                 stem = PurePath(file).stem
                 named |= {file: f"<policy {number}>", stem: f"<policy {number}>"}
-        elif one.finding.code == "config.unknown-setting":
-            named[str(facts["name"])] = "<setting>"
+        elif fact := _THEIR_WORDS.get(one.finding.code):
+            words = str(facts[fact]).split(".")
+            named |= {word: "<setting>" for word in words if word not in _OUR_WORDS}
     return named
+
+
+# Where a finding names what a person wrote, which may be anything that was pasted there.
+_THEIR_WORDS: Final = {
+    "config.unknown-setting": "name",
+    "config.invalid": "name",
+    "models.unknown": "name",
+    "policies.broken": "key",
+}
+_OUR_WORDS: Final = frozenset(
+    (
+        *(word for path, _ in leaves(AgentSettings) for word in path),
+        *ModelSettings.model_fields,
+        *(field.name for field in fields(Policy)),
+    )
+)
 
 
 class _Hide:

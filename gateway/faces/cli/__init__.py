@@ -62,17 +62,19 @@ class Console:
         return open_admin(self.state / STORE_FILE)
 
     def person(self, named: str) -> Person:
-        """Return whom ``zhangwei`` or ``shop:zhangwei`` means.
+        """Return whom ``zhangwei`` or ``shop:zhangwei`` means, in full-width signs, too.
 
         Raises:
             InputError: ``member.unknown-app`` (app, apps).
         """
+        import unicodedata
+
         from common.errors import InputError
         from gateway.base.messages import FIRST_APP, Person
 
-        app, colon, user = named.partition(":")
+        app, colon, user = unicodedata.normalize("NFKC", named[:256]).partition(":")
         if not colon:
-            return Person(FIRST_APP, named)
+            return Person(FIRST_APP, app)
         known = self.settings.wecom.every()
         if app not in known:
             raise InputError("member.unknown-app", app=app[:32], apps=", ".join(known))

@@ -173,6 +173,10 @@ _COMMANDS: Final = {
         zh="审计日志在第 {seq} 条处校验失败：已被更改或损坏。请保留该文件并与备份比对；"
         "`codexbridge gateway audit verify` 显示详情。",
     ),
+    "outbox.no-member": Sentence(
+        en="{user} is not a member any more, and is told nothing.",
+        zh="{user} 已不是成员，不再向其发送消息。",
+    ),
     "outbox.unknown": Sentence(
         en="No message {id} waits. The numbers: codexbridge gateway outbox",
         zh="没有等待中的消息 {id}。查看编号：codexbridge gateway outbox",
@@ -191,8 +195,10 @@ _COMMANDS: Final = {
         zh="{user} 不是成员，无需移除。查看 UserID：codexbridge gateway member list",
     ),
     "member.invalid": Sentence(
-        en="A UserID has 1 to {limit} bytes, and no blanks or hidden characters.",
-        zh="UserID 应为 1 至 {limit} 字节，不含空白或不可见字符。",
+        en="“{user}” cannot be a UserID, so nobody was added: letters, digits and _ . @ -, "
+        "beginning with a letter or digit, at most 64.",
+        zh="“{user}”不可能是 UserID，没有添加：只能用字母、数字和 _ . @ -，以字母或数字开头，"
+        "最多 64 个字符。它在通讯录的“账号”一栏。",
     ),
     "machine.invalid-name": Sentence(
         en="“{machine}” is not a valid machine name: a to z, 0 to 9 and -, at most 32, not "

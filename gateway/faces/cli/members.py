@@ -40,6 +40,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     Raises:
         InputError: ``member.invalid`` or ``member.not-listed``.
     """
+    if args.change != "list":
+        args.user = str(console.person(args.user))
     match args.change:
         case "add":
             return _add(args, console)

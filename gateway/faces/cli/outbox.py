@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """List what waits and what failed; or try one again, or take it back.
 
     Raises:
-        InputError: ``outbox.unknown`` (id): nothing of that number waits.
+        InputError: ``outbox.unknown`` (id): nothing of that number waits; ``outbox.no-member``.
     """
     from common.errors import InputError
     from gateway.store import outbox_admin
@@ -41,13 +41,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _list(args, console)
     change = {"retry": outbox_admin.retry, "drop": outbox_admin.take_back}[args.change]
     with console.open_store() as store:
-        done = store.write(change, args.id, at_ms=now_ms())
+        done = args.id < _NO_ID and store.write(change, args.id, at_ms=now_ms())
     if not done:
         raise InputError("outbox.unknown", id=args.id)
     said = {"retry": texts.OUTBOX_RETRIED, "drop": texts.OUTBOX_DROPPED}[args.change]
     return console.tell(said, id=args.id)
 
 
+NAME_BYTES: Final = 32
+_NO_ID: Final = 2**63  # as many as a store can number
 COMMANDS: Final[Mapping[str, Command]] = {"outbox": run}
 
 
@@ -65,13 +67,14 @@ def _list(args: argparse.Namespace, console: Console) -> int:
 
 
 def _row(message: Listed, console: Console) -> tuple[str, ...]:
+    from common.text import one_line
     from gateway.base.messages import Person
 
     state = texts.OUTBOX_STATES[message.state]
     return (
         str(message.id),
         console.say(texts.OUTBOX_KINDS[message.kind]),
-        str(Person(message.app, message.user_id)),
+        one_line(str(Person(message.app, message.user_id)), NAME_BYTES),  # a stranger's, too
         console.say(state, at=console.moment(message.due_at, "%m-%d %H:%M")),
         console.say(texts.OUTBOX_TRIES, count=message.attempts),
         " ".join(str(part) for part in (message.errcode, message.errmsg or message.code) if part),

@@ -114,14 +114,14 @@ def _check_seen(config: Path, secrets: Path | None, state: Path) -> None:
 
 
 def _state_lines(state: Path, user: str) -> list[str]:
-    from common.units import plain
+    from common.units import word
 
     if state.is_relative_to(_STATES) and state != _STATES:
         # Made, and given to the user, by systemd.
-        return [f"StateDirectory={plain(state.relative_to(_STATES))}", "StateDirectoryMode=0700"]
+        return [f"StateDirectory={word(state.relative_to(_STATES))}", "StateDirectoryMode=0700"]
     if not state.is_dir():
         raise ConfigError("service.no-state", path=state, user=user)
-    return [f"ReadWritePaths={plain(state)}"]
+    return [f"ReadWritePaths={word(state)}"]
 
 
 def _credentials(secrets: Path | None) -> list[str]:

@@ -22,7 +22,7 @@ from common.doctor import Examined, Finding, Tone, examine
 from common.errors import ConfigError, InputError
 from common.protocol.pairing import pairing_line
 from common.sentences import Lang, say
-from gateway.base.messages import FIRST_APP
+from gateway.base.messages import FIRST_APP, USER_ID
 from gateway.base.settings import is_loopback, public_url
 from gateway.doctor import all_checks
 from gateway.doctor.local import EXAMPLE_CORP, EXAMPLE_HOSTS
@@ -93,7 +93,7 @@ MEMBER: Final = Question(
     texts.MEMBER_WHERE,
     "--member",
     value=lambda text: (text,),
-    form=(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", texts.MEMBER_FORM),
+    form=(USER_ID, texts.MEMBER_FORM),
 )
 # Whose answer it is that a finding refuses.
 _CREDENTIALS: Final[Mapping[str, Question]] = {

@@ -138,7 +138,7 @@ async def test_a_long_list_is_bounded_and_says_how_many_are_left_out(desk: Desk)
     assert len(said.splitlines()) == SHOWN_MEMBERS + 1
     assert said.splitlines()[-1].startswith("… and 1 more")
     for number in range(SHOWN_MEMBERS):
-        await desk.add_member(f"0{number:02}" + "x" * 125)
+        await desk.add_member(f"0{number:02}" + "x" * 61)
     assert len(str(await desk.hear("@dev members")).encode()) <= CHAT_BYTES
 
 

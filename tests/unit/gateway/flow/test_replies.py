@@ -192,3 +192,9 @@ def test_words_of_others_fill_what_room_there_is_and_no_more() -> None:
     assert len(with_words("head", "测" * 2000).encode()) <= CHAT_BYTES
     assert with_words("x" * CHAT_BYTES, "body") == "x" * CHAT_BYTES
     assert len(as_list(["测" * 100] * 20).encode()) <= CHAT_BYTES
+
+
+def test_no_part_of_a_long_answer_is_blank() -> None:
+    words = "x" * 1500 + "\n" * 4200 + "y"
+    parts = SPEAKER.final(TASK, "dev-1", Reason.FAILED, words)
+    assert [bool(part.strip()) for part in parts] == [True, True]

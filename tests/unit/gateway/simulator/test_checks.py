@@ -6,8 +6,10 @@ import asyncio
 import base64
 import json
 import socket
+import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -23,6 +25,7 @@ from common.clock import SystemClock
 from common.errors import ConfigError
 from gateway.base.messages import InboundMessage
 from gateway.channels.wecom_app import callback_routes
+from gateway.simulator import probe as probe_module
 from gateway.simulator import report
 from gateway.simulator.conformance import Result
 from gateway.simulator.probe import CallbackKeys, Probe
@@ -280,3 +283,23 @@ def test_keys_that_cannot_be_right_are_refused(keys: CallbackKeys) -> None:
         Probe("http://127.0.0.1:1/", keys, clock=SystemClock(), user="check")
     assert caught.value.code == "sim.check-keys"
     assert "T0ken" not in repr(KEYS)
+
+
+def test_a_server_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe_module, "PATIENCE_S", 0.3)
+    over = threading.Event()
+
+    def drip(listener: socket.socket) -> None:
+        line, _ = listener.accept()
+        with line, suppress(OSError):
+            while not over.wait(0.05):
+                line.sendall(b"H")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        dripping = threading.Thread(target=drip, args=(listener,))
+        dripping.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/x"
+        seen = Probe(url, KEYS, clock=SystemClock(), user="check").post([], b"")
+        over.set()
+        dripping.join()
+    assert seen.status == 0

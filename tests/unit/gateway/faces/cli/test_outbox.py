@@ -81,6 +81,7 @@ def test_the_outbox_is_listed_with_the_channels_words_and_changed(
     typed: Typed, store: AdminStore
 ) -> None:
     assert "Nothing waits" in typed("outbox")[1]
+    typed("member", "add", "zhang")
     for text, place in (
         ("secret one", alone("zhang")),
         ("secret two", Conversation("wecom_app", "shop", "zhang")),
