@@ -117,13 +117,13 @@ function Header() {
   </header>`;
 }
 
-/** @param {{ lang?: string, theme?: string }} chosen */
+/** @param {{ lang?: string, theme?: "auto" | "light" | "dark" }} chosen */
 export async function prefer(chosen) {
   await api.post("/api/preferences", chosen);
   heed(chosen); // all pages are told of it, but this one may not be listening yet
 }
 
-/** @param {{ lang?: string, theme?: string }} chosen */
+/** @param {{ lang?: string, theme?: "auto" | "light" | "dark" }} chosen */
 function heed(chosen) {
   if (chosen.theme) store.set({ theme: chosen.theme });
   if (chosen.lang) learn().catch(() => {}); // the sentences in that language
