@@ -14,7 +14,7 @@ import secrets
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -39,6 +39,7 @@ from gateway.doctor.words import TITLES
 from gateway.link.endpoint import LINK_PATH
 from gateway.store import members
 from gateway.store.runner import open_admin
+from gateway.store.sqlite import HEAD, stored_revision
 from gateway.wecom.client import WeComClient, errcode_of
 from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
 from gateway.wecom.egress import open_session, proxy_of, trusting
@@ -161,7 +162,7 @@ class Network:
             return refused(wecom, view)
         facts: dict[str, object] = {"app": wecom.agent_id}
         if view.is_closed:
-            return Finding("wecom-app.closed", Tone.BAD, facts)
+            return Finding("wecom.app-closed", Tone.BAD, facts)
         if view.seen_by is not None:
             everyone = await asyncio.to_thread(_members_of, self._subject.store, app)
             if blind := [user for user in everyone if user.lower() not in view.seen_by]:
@@ -418,10 +419,12 @@ def _judge(answer: _Answer, echo: bytes) -> str | None:
 
 
 def _members_of(store: Path, app: str) -> list[str]:
-    if not store.exists():
-        return []
-    with open_admin(store) as opened:
-        return [one.user_id for one in opened.read(members.everyone) if one.app == app]
+    # What cannot be read as it is, the check of the store tells: nothing is migrated for this.
+    with suppress(CodexBridgeError):
+        if store.exists() and stored_revision(store) == HEAD:
+            with open_admin(store) as opened:
+                return [one.user_id for one in opened.read(members.everyone) if one.app == app]
+    return []
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -59,7 +59,7 @@ _WECOM: Final = {
     ),
     "wecom-token.fine": good("corp id and secret are right", "企业 ID 和 Secret 正确"),
     "wecom-app.fine": good("app {app} answers", "应用 {app} 有响应"),
-    "wecom-app.closed": ill(
+    "wecom.app-closed": ill(
         ("app {app} is switched off", "应用 {app} 已停用"),
         ("nobody can write to it or hear of it", "成员无法给它发消息，也收不到消息"),
         (

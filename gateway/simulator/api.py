@@ -15,7 +15,7 @@ from common.clock import Clock
 from common.text import CHAT_BYTES, clip_bytes
 from gateway.simulator.cards import card_fault, needs_task_id, text_of
 from gateway.simulator.config import AppConfig
-from gateway.simulator.faults import Switches
+from gateway.simulator.faults import NOBODY, NOT_SEEN, SWITCHED_OFF, Switches
 from gateway.simulator.feed import Feed, Message, Sender
 
 Answer = dict[str, Any]
@@ -132,16 +132,31 @@ class SimulatedApp:
             return refusal(40056, "invalid agentid")
         if app_id != str(self.config.app_id):
             return refusal(301002, "not allow operate another agent with this token")
-        return refusal(0, "ok") | {"agentid": self.config.app_id, "name": "CodexBridge"}
+        now_ms, members = self._clock.now().wall_ms, self.config.members
+        is_seen = not self.switches.is_on(NOT_SEEN, now_ms)
+        return refusal(0, "ok") | {
+            "agentid": self.config.app_id,
+            "name": "CodexBridge",
+            "allow_userinfos": {"user": [{"userid": one} for one in members if is_seen]},
+            # Department 1 is the whole corp.
+            "allow_partys": {"partyid": [1] if is_seen and not members else []},
+            "allow_tags": {"tagid": []},
+            "close": int(self.switches.is_on(SWITCHED_OFF, now_ms)),
+        }
 
-    def send(self, body: object) -> Answer:
-        """Answer ``message/send``, and put what it sends into the chats (page 90236)."""
+    def send(self, body: object, *, is_seen: bool = True) -> Answer:
+        """Answer ``message/send``, and put what it sends into the chats (page 90236).
+
+        Args:
+            body: The message.
+            is_seen: Whether anybody sees the app.
+        """
         if not isinstance(body, dict):
             return refusal(40008, "invalid message type")
         text, card, fault = _content_of(body)
         if fault is None:
             fault = self._message_fault(body, card)
-        users, lists, nobody = self._recipients(body)
+        users, lists, nobody = self._recipients(body, is_seen=is_seen)
         if (refused := fault or nobody) is not None:
             return refused
         answer = refusal(0, "ok") | lists | {"msgid": secrets.token_urlsafe(24)}
@@ -152,8 +167,8 @@ class SimulatedApp:
                 self._put(user, text, card)
         return answer
 
-    def update_card(self, body: object) -> Answer:
-        """Answer ``message/update_template_card`` (page 94888)."""
+    def update_card(self, body: object, *, is_seen: bool = True) -> Answer:
+        """Answer ``message/update_template_card`` (page 94888); ``is_seen`` as for a message."""
         if not isinstance(body, dict):
             return refusal(40058, "invalid Request Parameter")
         if body.get("agentid") != self.config.app_id:
@@ -170,8 +185,9 @@ class SimulatedApp:
         if card is None and not chosen:
             return refusal(40058, "invalid Request Parameter: button.replace_name")
         userids = body.get("userids", [])
-        if not isinstance(userids, list) or not (userids or body.get("atall") == 1):
-            return refusal(81013, "user & party & tag all invalid")
+        named = isinstance(userids, list) and (userids or body.get("atall") == 1)
+        if not (named and is_seen):
+            return refusal(81013, NOBODY)
         code.used = True
         users = None if body.get("atall") == 1 else {str(user).lower() for user in userids}
         invalid = self.change_cards(code.task_id, users, card=card, chosen=chosen)
@@ -227,7 +243,9 @@ class SimulatedApp:
             return refusal(40058, "invalid Request Parameter: template_card.task_id: duplicate")
         return None
 
-    def _recipients(self, body: dict[str, Any]) -> tuple[list[str], dict[str, str], Answer | None]:
+    def _recipients(
+        self, body: dict[str, Any], *, is_seen: bool
+    ) -> tuple[list[str], dict[str, str], Answer | None]:
         named = str(body.get("touser") or "")
         wanted = [user for user in named.split("|") if user]
         if len(wanted) > MAX_USERS:
@@ -236,16 +254,18 @@ class SimulatedApp:
             users = sorted(self.config.members or self._known)
         else:
             users = [user for user in dict.fromkeys(wanted) if self.sees(user)]
+        if not is_seen:
+            users = []
         # There are no departments and no tags here.
         lists = {
-            "invaliduser": "|".join(one.lower() for one in wanted if not self.sees(one)),
+            "invaliduser": "|".join(one.lower() for one in wanted if one not in users),
             "invalidparty": str(body.get("toparty") or ""),
             "invalidtag": str(body.get("totag") or ""),
         }
+        if not users:
+            return [], {}, refusal(81013, NOBODY) | lists
         if wanted == ["@all"]:
             lists = dict.fromkeys(lists, "")
-        if not users:
-            return [], {}, refusal(81013, "user & party & tag all invalid")
         return users, lists, None
 
     def _within_rate(self, user: str) -> bool:

@@ -21,6 +21,8 @@ DAY_S: Final = 86_400
 ZONE_S: Final = 8 * 3600  # WeCom's days end at midnight in China
 SLOW_S: Final = 15.0  # longer than clients wait
 UNREACHABLE: Final = "unreachable"
+SWITCHED_OFF: Final = "50003"
+NOT_SEEN: Final = "81013"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,7 @@ class Fault:
     status: int = 200
 
 
+NOBODY: Final = "user & party & tag all invalid"
 _TOO_OFTEN: Final = "api freq out of limit"
 FAULTS: Final[Mapping[str, Fault]] = {
     "busy": Fault(_ALL, -1, "system busy"),
@@ -53,9 +56,12 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "45009-day": Fault(_MESSAGES, 45009, _TOO_OFTEN, -1),
     "45033": Fault(_MESSAGES, 45033, "api concurrent out of limit"),
     "48002": Fault(_MESSAGES, 48002, "api forbidden for no agent privilege"),
+    # The app is switched off in the console, which ``agent/get`` tells as well.
+    SWITCHED_OFF: Fault(_MESSAGES, 50003, "app is disabled"),
     "60020": Fault(_WITH_TOKEN, 60020, "not allow to access from your ip, from ip: {address}"),
     "301002": Fault(_WITH_TOKEN, 301002, "not allow operate another agent with this accesstoken"),
-    "81013": Fault(_MESSAGES, 81013, "user & party & tag all invalid"),
+    # Nobody sees the app: ``agent/get`` tells it, and the app itself answers who is named.
+    NOT_SEEN: Fault(_MESSAGES, 81013, NOBODY),
     "html": Fault(_ALL),
     "http-500": Fault(_ALL, status=500),
     "http-502": Fault(_ALL, status=502),
@@ -120,6 +126,11 @@ class Switches:
                     self._count(name, switched, switched.left - 1)
                 return name, switched
         return None
+
+    def is_on(self, name: str, now_ms: int) -> bool:
+        """Tell whether a fault is on, without counting a call."""
+        self._drop_ended(now_ms)
+        return name in self._on
 
     def told(self, now_ms: int) -> dict[str, dict[str, Any]]:
         """Return what is on, for the page."""

@@ -18,7 +18,7 @@ from common.errors import RemoteProtocolError
 from common.page.guards import hosts
 from gateway.simulator.api import Answer, SimulatedApp, refusal
 from gateway.simulator.engine import Simulator
-from gateway.simulator.faults import APP, FAULTS, SEND, TOKEN, UPDATE, Switched
+from gateway.simulator.faults import APP, FAULTS, NOT_SEEN, SEND, TOKEN, UPDATE, Switched
 from gateway.simulator.feed import Exchange, laid_out
 
 MAX_BODY: Final = 65_536
@@ -90,8 +90,8 @@ async def _answer(
             return None
         case "html":
             return web.Response(text=_HTML, content_type="text/html")
-        case "" | "slow" | "answer-lost":
-            said = wrong or _done(app, call, request, body, address)
+        case "" | "slow" | "answer-lost" | "81013":  # the last names who was meant
+            said = wrong or _done(app, call, request, body, is_seen=name != NOT_SEEN)
         case _:
             kind = FAULTS[name]
             if kind.errcode is None:
@@ -128,12 +128,12 @@ def _caller(
 
 
 def _done(
-    app: SimulatedApp | None, call: str, request: web.Request, body: bytes, address: str
+    app: SimulatedApp | None, call: str, request: web.Request, body: bytes, *, is_seen: bool
 ) -> Answer:
     assert app is not None  # noqa: S101 - `_caller` names one unless something is wrong
     if call == TOKEN:
         return app.new_token()
-    if refused := app.address_fault(address):
+    if refused := app.address_fault(request.remote or ""):
         return refused
     if call == APP:
         return app.describe(request.query.get("agentid", ""))
@@ -141,7 +141,7 @@ def _done(
         read = strict_json.loads(body, max_bytes=MAX_BODY, floats="read")
     except RemoteProtocolError:
         return refusal(47001, "data format error")
-    return app.send(read) if call == SEND else app.update_card(read)
+    return (app.send if call == SEND else app.update_card)(read, is_seen=is_seen)
 
 
 def _is_same(one: str, other: str) -> bool:

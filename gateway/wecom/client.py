@@ -55,6 +55,7 @@ CONFIG_CODES: Final = {
     40013: "wecom.bad-corp-id",
     40056: "wecom.bad-agent-id",
     40091: "wecom.bad-secret",
+    50003: "wecom.app-closed",
     60020: "wecom.untrusted-address",
     48002: "wecom.forbidden",
     301002: "wecom.bad-agent-id",

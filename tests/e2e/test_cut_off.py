@@ -38,6 +38,7 @@ LATER: Final = {
     "45009-minute": "wecom.too-often",
     "45009-hour": "wecom.too-often",
     "48002": "wecom.forbidden",
+    "50003": "wecom.app-closed",
     "60020": "wecom.untrusted-address",
     "301002": "wecom.bad-agent-id",
 }

@@ -42,6 +42,7 @@ class Broken:
         secrets: Changed ones.
         sql: What is done to the store.
         touch: What is done to files.
+        fault: What is switched on in the simulator, as its page asks for it.
         wecom: What answers as WeCom's API instead of the simulator.
         front: What stands before the gateway.
         own: Whether the gateway itself runs with these settings.
@@ -55,6 +56,7 @@ class Broken:
     secrets: Mapping[str, str] = field(default_factory=dict)
     sql: tuple[str, ...] = ()
     touch: Callable[[Files], None] | None = None
+    fault: Mapping[str, str] = field(default_factory=dict)
     wecom: WeCom | None = None
     front: Front | None = None
     own: bool = False
@@ -108,7 +110,6 @@ FAILED = """
     ('k', 'wecom_app', 'zhangwei', 'reply', 't', 'failed', 'wecom.81013', 1, 1,
     strftime('%s') * 1000)"""
 NEWCOMER = "INSERT INTO members (app, user_id, added_at) VALUES ('main', 'li', 1)"
-FINE = {"errcode": 0, "errmsg": "ok"}
 REVOKE = "UPDATE agents SET revoked_at = 1"
 SECRET = "config/secrets/wecom__corp_secret"
 
@@ -197,28 +198,28 @@ CASES = (
     case("a member without a machine", "machines.lacking", sql=(NEWCOMER,), said=("li",)),
     case("an address that was never saved", "messages.not-saved", sql=("DELETE FROM inbound",)),
     # WeCom
-    case("the app is switched off", "wecom-app.closed", wecom=WeCom(app={**FINE, "close": 1})),
+    case("the app is switched off", "wecom.app-closed", fault={"name": "50003"}, said=("启用",)),
+    case(
+        "WeCom tells nothing of an app that is switched off",
+        "wecom.app-closed",
+        wecom=WeCom(app={"errcode": 50003, "errmsg": "x"}),
+    ),
     case(
         "the member does not see the app",
         "wecom-app.not-seen",
-        wecom=WeCom(app={**FINE, "allow_userinfos": {"user": [{"userid": "li"}]}}),
+        fault={"name": "81013"},
         said=("zhangwei",),
     ),
     case(
-        "a department sees the app",
-        wecom=WeCom(
-            app={
-                **FINE,
-                "allow_userinfos": {"user": []},
-                "allow_partys": {"partyid": [1]},
-            }
-        ),
+        "a member whom the list of the app lacks",
+        "wecom-app.not-seen",
+        "machines.lacking",
+        sql=(NEWCOMER.replace("'li'", "'wang'"),),
     ),
     case(
-        "the member sees the app",
-        wecom=WeCom(app={**FINE, "allow_userinfos": {"user": [{"userid": "ZhangWei"}]}}),
+        "WeCom says odd things of the app",
+        wecom=WeCom(app={"errcode": 0, "errmsg": "ok", "allow_userinfos": [1]}),
     ),
-    case("WeCom says odd things of the app", wecom=WeCom(app={**FINE, "allow_userinfos": [1]})),
     case(
         "a wrong secret", "wecom.bad-secret", secrets={"corp_secret": "canary" * 7}, said=("40001",)
     ),
@@ -258,7 +259,7 @@ CASES = (
     case(
         "an untrusted address",
         "wecom.untrusted-address",
-        wecom=WeCom(app=UNTRUSTED),
+        fault={"name": "60020", "address": "203.0.113.7"},
         said=("203.0.113.7", "企业可信IP"),
     ),
     case(
@@ -267,7 +268,7 @@ CASES = (
         wecom=WeCom(token=UNTRUSTED),
         said=("203.0.113.7",),
     ),
-    case("WeCom is busy", "wecom.busy", wecom=WeCom(token={"errcode": -1, "errmsg": "busy"})),
+    case("WeCom is busy", "wecom.busy", fault={"name": "busy"}),
     case(
         "too often",
         "wecom.too-often",

@@ -29,6 +29,7 @@ from common.signing import SigningKey
 from gateway.base.settings import STORE_FILE
 from gateway.doctor import DIAGNOSES
 from gateway.simulator.client import SimulatorClient
+from gateway.simulator.config import save
 from gateway.store import agents, members
 from gateway.store.runner import open_admin
 from tests import forks
@@ -47,7 +48,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A whole installation that runs, its one machine connected as far as the store knows."""
     place = Place.at(tmp_path_factory.mktemp("good") / "home")
     try:
-        install(place)
+        install(place, seen_by=("ZhangWei", "li"))  # WeCom tells no case of letters apart
         # Whoever examines it with another Token leaves a wrong signature, which counts only while
         # none was ever right.
         assert place.callback("@dev help") == 200
@@ -56,8 +57,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         place.stop()
 
 
-def install(place: Place) -> None:
-    """Do all that an admin does up to the first message."""
+def install(place: Place, *, seen_by: tuple[str, ...] = ()) -> None:
+    """Do all that an admin does up to the first message; all of the corp see the app, or some."""
+    config = place.made.config
+    save(config.with_app(replace(config.first, members=seen_by)), place.made.simulator)
     place.admin("member", "add", USER)
     place.start_simulator()
     place.start_gateway()
@@ -213,6 +216,10 @@ async def around(patient: Patient, certificates: Certificates) -> AsyncIterator[
     """Start what surrounds a patient, and name it in the settings."""
     patient.environ = patient.environ | {"SSL_CERT_FILE": str(certificates.trusted)}
     async with contextlib.AsyncExitStack() as stack:
+        if fault := patient.broken.fault:
+            simulator = SimulatorClient(patient.good.made.config.page_port)
+            await asyncio.to_thread(simulator.ask, "fault", on=True, **fault)
+            stack.push_async_callback(asyncio.to_thread, simulator.ask, "fault", name="", on=False)
         if (wecom := patient.broken.wecom) is not None:
             base = await _started(stack, wecom.server(), wecom.tls, certificates)
             patient.set("wecom.api_base", base.replace("http:", f"{wecom.scheme or 'http'}:", 1))

@@ -8,6 +8,7 @@ from common.clock import ManualClock
 from gateway.simulator.api import CODE_SECONDS, SimulatedApp
 from gateway.simulator.cards import card_fault
 from gateway.simulator.config import new_app
+from gateway.simulator.faults import Switched
 from gateway.simulator.feed import Feed
 from tests.each import each
 from tests.simulated import button_card, card_message, text_message
@@ -87,6 +88,8 @@ def test_who_does_not_see_the_app_is_named_in_lower_case() -> None:
     assert [one.user for one in desk.feed.messages(0)] == ["LI", "wang"]
     desk.app.send(text_message(desk.app, "y", touser="@all"))
     assert len(desk.texts()) == 4
+    answer = desk.app.send(text_message(desk.app, "x", touser="Zhao"))
+    assert (answer["errcode"], answer["invaliduser"], "msgid" in answer) == (81013, "zhao", False)
 
 
 def test_a_repeated_message_is_dropped_only_when_that_was_asked_for() -> None:
@@ -124,6 +127,20 @@ def test_an_app_is_told_of_by_its_own_id_alone() -> None:
     app = Desk().app
     asked = {number: app.describe(number)["errcode"] for number in ("1000002", "7", "x", "²")}
     assert asked == {"1000002": 0, "7": 301002, "x": 40056, "²": 40056}
+
+
+def test_an_app_tells_who_sees_it_and_whether_it_is_switched_off() -> None:
+    everybody, some = Desk().app.describe("1000002"), Desk(members=("Li",)).app
+    assert (everybody["allow_userinfos"]["user"], everybody["close"]) == ([], 0)
+    assert everybody["allow_partys"] == {"partyid": [1]}
+    told = some.describe("1000002")
+    assert told["allow_userinfos"] == {"user": [{"userid": "Li"}]}
+    assert told["allow_partys"] == {"partyid": []}
+    some.switches.turn_on("50003", Switched(left=1))
+    some.switches.turn_on("81013", Switched())
+    for _ in range(2):  # to look counts no call
+        told = some.describe("1000002")
+        assert (told["close"], told["allow_userinfos"]["user"]) == (1, [])
 
 
 def test_the_representation_holds_no_secret() -> None:

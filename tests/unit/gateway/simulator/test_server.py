@@ -24,7 +24,7 @@ from gateway.simulator.engine import Simulator
 from gateway.simulator.faults import FAULTS, SEND
 from gateway.simulator.server import ApiListener, read_page
 from gateway.simulator.wire import api_app
-from tests.simulated import QUICK, text_message
+from tests.simulated import QUICK, button_card, card_message, text_message
 
 
 @dataclass
@@ -202,6 +202,19 @@ async def test_an_error_is_switched_on_and_off_for_one_app(rig: Rig, name: str) 
     await rig.ask("fault", name="", on=False)
     assert isinstance(await rig.token(), str)
     assert await rig.send() == 0
+
+
+async def test_an_app_that_nobody_sees_names_who_was_meant_and_changes_no_card(rig: Rig) -> None:
+    app, token = rig.simulator.app(), await rig.token()
+    sent = await rig.call("message/send", body=card_message(app, button_card()), access_token=token)
+    await rig.ask("fault", name="81013", on=True, count=2)
+    said = await rig.call("message/send", body=text_message(app, "x"), access_token=token)
+    assert (said["errcode"], said["invaliduser"]) == (81013, "li")
+    change = {"agentid": app.config.app_id, "userids": ["li"], "button": {"replace_name": "done"}}
+    change["response_code"] = sent["response_code"]
+    for errcode in (81013, 0):
+        said = await rig.call("message/update_template_card", body=change, access_token=token)
+        assert said["errcode"] == errcode
 
 
 async def test_an_error_lasts_for_so_many_calls_or_so_long(rig: Rig) -> None:

@@ -264,7 +264,7 @@ async def test_api_09_what_can_never_arrive_is_permanent(errcode: int) -> None:
     assert (outcome.kind, outcome.errcode, outcome.retry_after_s) == ("permanent", errcode, 0)
 
 
-@pytest.mark.parametrize("errcode", [48002, 301002])
+@pytest.mark.parametrize("errcode", [48002, 50003, 301002])
 async def test_what_the_app_may_not_do_at_all_is_for_an_admin(errcode: int) -> None:
     outcome = await outcome_of(payload=refused(errcode))
     assert (outcome.kind, outcome.for_all or outcome.kind == "config") == ("config", True)
