@@ -55,6 +55,21 @@ _ACCOUNTS: Final = tuple(
         (r"invalid int value: (?P<value>.*)", "{value} is not a whole number", "{value} 不是整数"),
         (r"invalid float value: (?P<value>.*)", "{value} is not a number", "{value} 不是数字"),
         (
+            r"invalid port value: (?P<value>.*)",
+            "{value} is not a port from 1 to 65535",
+            "{value} 不是 1 到 65535 的端口",
+        ),
+        (
+            r"invalid count value: (?P<value>.*)",
+            "{value} is not a whole number above 0",
+            "{value} 不是大于 0 的整数",
+        ),
+        (
+            r"invalid (?:seconds|pause) value: (?P<value>.*)",
+            "{value} is not a number of seconds above 0, up to a week",
+            "{value} 不是大于 0、不超过一周的秒数",
+        ),
+        (
             r"not allowed with argument (?P<other>.*)",
             "it cannot be given beside {other}",
             "不能与 {other} 同时使用",

@@ -202,7 +202,7 @@ def go(walk: Walk) -> None:
     api = re.findall(r"--api-base (\S+)", "\n".join(console.lines()))[0]
     console.tell()
     wecom.run("codexbridge sim")
-    wecom.until("—")
+    wecom.until("not saved yet|尚未保存")
     wecom.tell()
 
     admin.run(f"codexbridge gateway init --api-base {api}")

@@ -100,6 +100,10 @@ class SimulatedApp:
         """Make every token invalid at once (40014), as WeCom may at any time."""
         self._tokens.clear()
 
+    def forget_sent(self) -> None:
+        """Take no message for a duplicate of an earlier one."""
+        self._seen.clear()
+
     def expire_tokens(self) -> None:
         """Let every token's time be over (42001)."""
         self._tokens = dict.fromkeys(self._tokens, self._clock.now().wall_s)

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
+from gateway.simulator import check_words as W  # noqa: N812 - a table of constants
 from gateway.simulator.conformance import Check, Finding, Probing, check, flipped, refused, taken
 from gateway.simulator.documents import ReplyError, read_reply
-from gateway.simulator.probe import Probe, Seen
+from gateway.simulator.probe import Probe, Seen, told
 
 VERIFY_S: Final = 1.0
 HOUR_S: Final = 3600
@@ -33,7 +34,7 @@ def _echo(
 def _echoes(*, echo: str = "", plus: bool = False, raw: bool = False) -> Probing:
     def run(probe: Probe) -> Finding:
         wanted, seen = _echo(probe, echo=echo, plus=plus, raw=raw)
-        return Finding(seen.status == 200 and wanted.encode() in seen.body, str(seen))
+        return Finding(seen.status == 200 and wanted.encode() in seen.body, seen.told())
 
     return run
 
@@ -41,28 +42,30 @@ def _echoes(*, echo: str = "", plus: bool = False, raw: bool = False) -> Probing
 def _exact(probe: Probe) -> Finding:
     wanted, seen = _echo(probe)
     around = seen.body.replace(wanted.encode(), b"", 1)
-    more = {b"\n": "newline", b"\r\n": "newline", b'""': "quotes", b"\xef\xbb\xbf": "BOM"}
-    what = more.get(around, f"{len(around)} more bytes") if around else "exact"
-    return Finding(seen.status == 200 and seen.body == wanted.encode(), f"{seen}, {what}")
+    more = {b"": W.EXACT, b"\n": W.NEWLINE, b"\r\n": W.NEWLINE, b'""': W.QUOTES}
+    more[b"\xef\xbb\xbf"] = W.BOM
+    what = told(more.get(around, W.MORE), count=len(around))
+    return Finding(seen.status == 200 and seen.body == wanted.encode(), seen.told(what))
 
 
 def _verify_in_time(probe: Probe) -> Finding:
     _, seen = _echo(probe)
-    return Finding(seen.status != 0 and seen.took_s < VERIFY_S, str(seen))
+    return Finding(seen.status != 0 and seen.took_s < VERIFY_S, seen.told())
 
 
 def _verify_with_parameter(probe: Probe) -> Finding:
     encrypted = probe.seal(b"4711")
     pairs = [("tenant", "x"), *probe.sign(encrypted).pairs(), ("echostr", encrypted)]
     seen = probe.get(pairs)
-    return Finding(seen.status == 200 and seen.body.strip() == b"4711", str(seen))
+    return Finding(seen.status == 200 and seen.body.strip() == b"4711", seen.told())
 
 
 def _verify_type(probe: Probe) -> Finding:
     _, seen = _echo(probe)
     kind = seen.headers.get("content-type", "")
     sniffed = seen.headers.get("x-content-type-options", "").lower() != "nosniff"
-    return Finding(kind.startswith("text/plain") and not sniffed, kind.partition(";")[0][:40])
+    shown = told(W.NAMED, names=kind.partition(";")[0][:40]) if kind else told(W.NONE)
+    return Finding(kind.startswith("text/plain") and not sniffed, shown)
 
 
 def _refuses_echo(change: Callable[[Probe, str], list[tuple[str, str]]]) -> Probing:
@@ -98,7 +101,7 @@ def _echo_stale(probe: Probe, encrypted: str) -> list[tuple[str, str]]:
 def _echo_of_message(probe: Probe) -> Finding:
     encrypted = probe.seal(probe.message("confidential"))
     seen = probe.get([*probe.sign(encrypted).pairs(), ("echostr", encrypted)])
-    return Finding(b"confidential" not in seen.body, str(seen))
+    return Finding(b"confidential" not in seen.body, seen.told())
 
 
 # Messages.
@@ -114,14 +117,14 @@ def _takes(make: Callable[[Probe], bytes]) -> Probing:
 def _reply(probe: Probe) -> Finding:
     seen = probe.post_plain(probe.message())
     if not seen.body:
-        return Finding(seen.status == 200, f"{seen}, empty")
+        return Finding(seen.status == 200, seen.told(told(W.EMPTY)))
     try:
         kind = read_reply(
             seen.body, probe.crypto, corp_id=probe.corp_id, user=probe.user, event=""
         )[0].kind
     except ReplyError as error:
-        return Finding(good=False, seen=f"{seen}, {error}")
-    return Finding(seen.status == 200, f"{seen}, {kind}")
+        return Finding(good=False, seen=seen.told(told(W.BAD_REPLY, why=error)))
+    return Finding(seen.status == 200, seen.told(told(W.REPLY, kind=kind)))
 
 
 def _repeat(probe: Probe) -> Finding:

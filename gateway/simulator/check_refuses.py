@@ -23,7 +23,7 @@ from gateway.simulator.conformance import (
     taken,
 )
 from gateway.simulator.crypto import padded
-from gateway.simulator.probe import TOO_MANY, Probe
+from gateway.simulator.probe import TOO_MANY, Probe, Seen, told
 
 LARGE: Final = 4 * 1024 * 1024
 _TELLTALE: Final = (b"traceback", b"exception", b"expat", b"line 1", b"stack", b"error:", b"<html")
@@ -124,7 +124,8 @@ def _alike(probe: Probe) -> Finding:
         shape(_wrong_padding(probe), forged=False),
         shape(_of_receiver(b"ww0000000000000000")(probe), forged=False),
     }
-    return Finding(len(shapes) == 1, ", ".join(f"HTTP {one[0]}" for one in sorted(shapes)))
+    statuses = ", ".join(f"HTTP {status}" for status, _ in sorted(shapes) if status)
+    return Finding(len(shapes) == 1, told(W.NAMED, names=statuses) if statuses else Seen(0).told())
 
 
 def _framed(probe: Probe) -> bytes:
@@ -183,7 +184,7 @@ def _bomb(probe: Probe) -> Finding:
     encrypted = probe.seal(probe.message())
     seen = probe.post(probe.sign(encrypted).pairs(), body.encode())
     answer = refused(probe, seen)
-    return Finding(answer.good and seen.took_s < ANSWER_S, str(seen))
+    return Finding(answer.good and seen.took_s < ANSWER_S, seen.told())
 
 
 def _external(probe: Probe) -> Finding:
@@ -202,7 +203,7 @@ def _external(probe: Probe) -> Finding:
         except TimeoutError:
             fetched = False
     answer = refused(probe, seen)
-    return Finding(answer.good and not fetched, f"{seen}{', fetched' if fetched else ''}")
+    return Finding(answer.good and not fetched, seen.told(told(W.FETCHED) if fetched else None))
 
 
 def _double(probe: Probe, encrypted: str) -> bytes:
@@ -216,7 +217,7 @@ def _large(probe: Probe) -> Finding:
     seen = probe.post(probe.sign(encrypted).pairs(), body)
     # A server may also cut the line while the body is still on its way.
     cut = seen.status == 0 and seen.took_s < ANSWER_S
-    return Finding(cut or (400 <= seen.status < 500 and seen.status != TOO_MANY), str(seen))
+    return Finding(cut or (400 <= seen.status < 500 and seen.status != TOO_MANY), seen.told())
 
 
 def _method(name: str) -> Probing:
@@ -233,23 +234,25 @@ def _method(name: str) -> Probing:
 
 def _no_traces(probe: Probe) -> Finding:
     telling = [one for one in probe.refusals if any(w in one.body.lower() for w in _TELLTALE)]
-    return Finding(not telling, f"{len(telling)} of {len(probe.refusals)}")
+    return Finding(not telling, told(W.OF, count=len(telling), all=len(probe.refusals)))
 
 
 def _no_bodies(probe: Probe) -> Finding:
     longest = max((len(one.body) for one in probe.refusals), default=0)
-    return Finding(longest == 0, f"up to {longest} bytes")
+    return Finding(longest == 0, told(W.UP_TO, count=longest))
 
 
 def _no_failures(probe: Probe) -> Finding:
     failed = [one for one in probe.refusals if one.status >= 500 or one.status == 0]
-    return Finding(not failed, f"{len(failed)} of {len(probe.refusals)}")
+    return Finding(not failed, told(W.OF, count=len(failed), all=len(probe.refusals)))
 
 
 def _no_banner(probe: Probe) -> Finding:
     seen = [probe.post_plain(probe.message()), *probe.refusals]
     named = {name for one in seen for name in ("server", "x-powered-by") if one.headers.get(name)}
-    return Finding(not named, ", ".join(sorted(named)) or "none")
+    return Finding(
+        not named, told(W.NAMED, names=", ".join(sorted(named))) if named else told(W.NONE)
+    )
 
 
 def _still_there(probe: Probe) -> Finding:

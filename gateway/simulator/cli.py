@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.sentences import Lang, Sentence, say
+from common.terminal import cells, wrap
 from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 
@@ -19,6 +21,34 @@ if TYPE_CHECKING:
 PORT_FILE = "simulator.port"
 MEMBER = "zhangwei"
 STRANGER = "codexbridge-check"
+MAX_SECONDS = 604_800
+LEAST_COLUMNS = 40
+
+
+def port(text: str) -> int:
+    """Read a port, for a command line."""
+    return int(_within(int(text), 65_535))
+
+
+def count(text: str) -> int:
+    """Read how many, for a command line."""
+    return int(_within(int(text), sys.maxsize))
+
+
+def seconds(text: str) -> float:
+    """Read how long, for a command line."""
+    return _within(float(text), MAX_SECONDS)
+
+
+def pause(text: str) -> float:
+    """Read how long, or 0, for a command line."""
+    return seconds(text) if float(text) else 0.0
+
+
+def _within(value: float, most: int) -> float:
+    if not 0 < value <= most:
+        raise ValueError("range")
+    return value
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -31,10 +61,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     sim.set_defaults(run=run)
     sim.add_argument("--config", type=Path, metavar="FILE", help=say(S.HELP_CONFIG, lang))
     sim.add_argument("--port-file", type=Path, metavar="FILE", help=say(S.HELP_PORT_FILE, lang))
-    sim.add_argument("--deadline", type=float, default=5.0, help=say(S.HELP_DEADLINE, lang))
-    sim.add_argument("--pause", type=float, default=1.0, help=say(S.HELP_PAUSE, lang))
+    sim.add_argument(
+        "--deadline", type=seconds, default=5.0, metavar="SECONDS", help=say(S.HELP_DEADLINE, lang)
+    )
+    sim.add_argument(
+        "--pause", type=pause, default=1.0, metavar="SECONDS", help=say(S.HELP_PAUSE, lang)
+    )
     sim.add_argument("--renewed-retries", action="store_true", help=say(S.HELP_RENEWED, lang))
-    actions = sim.add_subparsers(dest="action")
+    actions = sim.add_subparsers(dest="action", metavar="COMMAND")
     _add_init(actions, lang)
     _add_members(actions, lang)
     _add_run(actions, lang)
@@ -51,17 +85,25 @@ def _add(
 ) -> argparse.ArgumentParser:
     """Add what talks to a running simulator."""
     parser = actions.add_parser(name, help=say(what, lang), description=say(what, lang))
-    parser.add_argument("--port", type=int, help=say(S.HELP_PAGE_PORT, lang))
+    parser.add_argument("--port", type=port, help=say(S.HELP_PAGE_PORT, lang))
     parser.add_argument("--app", default="", metavar="NAME", help=say(S.HELP_APP, lang))
     return parser
 
 
 def _add_init(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     init = actions.add_parser("init", help=say(S.SIM_INIT, lang), description=say(S.SIM_INIT, lang))
-    init.add_argument("--port", type=int, default=8790, help=say(S.HELP_SIM_PORT, lang))
-    init.add_argument("--page-port", type=int, default=8791, help=say(S.HELP_PAGE_PORT, lang))
+    init.add_argument("--port", type=port, default=8790, help=say(S.HELP_SIM_PORT, lang))
+    init.add_argument(
+        "--page-port", type=port, default=8791, metavar="PORT", help=say(S.HELP_PAGE_PORT, lang)
+    )
     init.add_argument("--console-only", action="store_true", help=say(S.HELP_CONSOLE, lang))
-    init.add_argument("--gateway-port", type=int, default=8787, help=say(S.HELP_GATEWAY_PORT, lang))
+    init.add_argument(
+        "--gateway-port",
+        type=port,
+        default=8787,
+        metavar="PORT",
+        help=say(S.HELP_GATEWAY_PORT, lang),
+    )
     further: dict[str, str] = {"action": "append", "default": [], "metavar": "NAME"}  # type: ignore[dict-item]  # argparse
     init.add_argument("--app", help=say(S.HELP_FURTHER_APP, lang), **further)  # type: ignore[arg-type]  # as above
     init.add_argument("--corp", help=say(S.HELP_FURTHER_CORP, lang), **further)  # type: ignore[arg-type]  # as above
@@ -70,16 +112,24 @@ def _add_init(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
 def _add_members(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     send = _add(actions, "send", S.SIM_SEND, lang)
     send.add_argument("text", help=say(S.HELP_TEXT, lang))
-    send.add_argument("--user", default=MEMBER, help=say(S.HELP_USER, lang))
-    send.add_argument("--wait", type=float, default=3.0, help=say(S.HELP_WAIT, lang))
+    _add_user(send, MEMBER, lang)
+    send.add_argument(
+        "--wait", type=seconds, default=3.0, metavar="SECONDS", help=say(S.HELP_WAIT, lang)
+    )
     repeat = _add(actions, "repeat", S.SIM_REPEAT, lang)
     repeat.add_argument("--renewed", action="store_true", help=say(S.HELP_REPEAT_RENEWED, lang))
+
+
+def _add_user(parser: argparse.ArgumentParser, user: str, lang: Lang) -> None:
+    parser.add_argument(
+        "--user", default=user, metavar="NAME", help=say(S.HELP_USER, lang, user=user)
+    )
 
 
 def _add_run(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     play = _add(actions, "run", S.SIM_RUN, lang)
     play.add_argument("name", nargs="?", help=say(S.HELP_SCENARIO, lang))
-    play.add_argument("--user", default=MEMBER, help=say(S.HELP_USER, lang))
+    _add_user(play, MEMBER, lang)
 
 
 def _add_check(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
@@ -88,31 +138,35 @@ def _add_check(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     )
     check.add_argument("url", nargs="?", metavar="URL", help=say(S.HELP_CHECK_URL, lang))
     check.add_argument("--receive-id", metavar="ID", help=say(S.HELP_RECEIVE_ID, lang))
-    check.add_argument("--agent-id", type=int, default=1_000_002, help=say(S.HELP_AGENT_ID, lang))
+    check.add_argument(
+        "--agent-id", type=int, default=1_000_002, metavar="ID", help=say(S.HELP_AGENT_ID, lang)
+    )
     check.add_argument("--app", default="main", metavar="NAME", help=say(S.HELP_APP, lang))
     check.add_argument(
         "--gateway-config", type=Path, metavar="FILE", help=say(S.HELP_GATEWAY_CONFIG, lang)
     )
     check.add_argument("--secrets-dir", type=Path, metavar="DIR", help=say(S.HELP_SECRETS, lang))
-    check.add_argument("--user", default=STRANGER, help=say(S.HELP_USER, lang))
+    _add_user(check, STRANGER, lang)
     check.add_argument("--json", action="store_true", help=say(S.HELP_JSON, lang))
 
 
 def _add_console(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
-    for name, value, what in (("save", "url", S.SIM_SAVE), ("trust", "address", S.SIM_TRUST)):
-        _add(actions, name, what, lang).add_argument(value, metavar=value.upper())
+    save = _add(actions, "save", S.SIM_SAVE, lang)
+    save.add_argument("url", metavar="URL", help=say(S.HELP_SAVED_URL, lang))
+    trust = _add(actions, "trust", S.SIM_TRUST, lang)
+    trust.add_argument("address", metavar="ADDRESS", help=say(S.HELP_TRUSTED, lang))
 
 
 def _add_errors(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     fault = _add(actions, "fault", S.SIM_FAULT, lang)
     fault.add_argument("name", nargs="?", default="", help=say(S.HELP_FAULT, lang))
     fault.add_argument("--off", action="store_true", help=say(S.HELP_OFF, lang))
-    fault.add_argument("--seconds", type=float, help=say(S.HELP_SECONDS, lang))
-    fault.add_argument("--count", type=int, help=say(S.HELP_COUNT, lang))
+    fault.add_argument("--seconds", type=seconds, help=say(S.HELP_SECONDS, lang))
+    fault.add_argument("--count", type=count, help=say(S.HELP_COUNT, lang))
     fault.add_argument("--address", default="", help=say(S.HELP_ADDRESS, lang))
     tokens = _add(actions, "tokens", S.SIM_TOKENS, lang)
     tokens.add_argument("how", choices=("expire", "forget"), help=say(S.HELP_TOKENS, lang))
-    tokens.add_argument("--seconds", type=float, help=say(S.HELP_TOKEN_SECONDS, lang))
+    tokens.add_argument("--seconds", type=seconds, help=say(S.HELP_TOKEN_SECONDS, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -158,15 +212,14 @@ def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         lang=lang,
         apps=[*((name, False) for name in args.app), *((name, True) for name in args.corp)],
     )
-    print(
-        say(S.SIM_WROTE, lang, simulator=made.simulator, gateway=made.gateway, secrets=made.secrets)
-    )
+    print(say(S.SIM_WROTE, lang, folder=folder, gateway=made.gateway, secrets=made.secrets))
     return 0
 
 
 def _serve(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     import asyncio
 
+    from common.errors import ConfigError
     from common.home import find_home
     from gateway.simulator.config import load
     from gateway.simulator.engine import Timing
@@ -174,11 +227,16 @@ def _serve(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
 
     home = find_home(environ)
     file = args.config or home.config / "simulator.json"
+    if not file.exists():
+        raise ConfigError("sim.not-set-up", file=file)
     config = load(file)
 
     def announce(port: int, api_port: int) -> None:
-        callbacks = ", ".join(app.callback_url or "—" for app in config.apps)
-        print(say(S.SIM_READY, lang, port=port, api=api_port, callback=callbacks), flush=True)
+        unsaved = say(S.SIM_UNSAVED, lang)
+        first, *more = (app.callback_url or unsaved for app in config.apps)
+        text = say(S.SIM_READY, lang, port=port, api=api_port, callback=first)
+        indent = " " * (cells(text.splitlines()[-1]) - cells(first))
+        print("\n".join((text, *(indent + one for one in more))), flush=True)
 
     port_file = args.port_file or home.run / PORT_FILE
     timing = Timing(args.deadline, retry_s=args.pause, renewed=args.renewed_retries)
@@ -192,8 +250,8 @@ def _save(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     if args.action == "trust":
         values = {"trusted_ip": args.address}
     else:
-        values = {"url": args.url, "token": input("Token: ").strip()}
-        values["encoding_aes_key"] = input("EncodingAESKey: ").strip()
+        token, key = _asked("Token: "), _asked("EncodingAESKey: ")
+        values = {"url": args.url, "token": token, "encoding_aes_key": key}
     if fault := _client(args, environ).save(app=args.app, **values):
         raise InputError("sim.not-saved", why=fault)
     print(say(S.SIM_SAVED, lang))
@@ -205,15 +263,16 @@ def _send(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     last = max((bubble["number"] for bubble in client.messages(0)), default=0)
     status = client.say(args.user, args.text, app=args.app)
     if status != 200:
-        print(say(S.SIM_SENT_BADLY, lang, status=status))
+        print(say(S.SIM_SENT_BADLY if status else S.SIM_UNANSWERED, lang, status=status))
         return 1
-    _print_replies(client, args, last)
+    _print_replies(client, args, last, lang)
     return 0
 
 
 def _repeat(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     status = _client(args, environ).ask("repeat", renewed=args.renewed)["status"]
-    print(say(S.SIM_REPEATED, lang, status=status))
+    answer = say(S.FOUND_STATUS if status else S.FOUND_SILENCE, lang, status=status)
+    print(say(S.SIM_REPEATED, lang, answer=answer))
     return 0 if status == 200 else 1
 
 
@@ -226,8 +285,8 @@ def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
             print(f"{one.name:20} {one.title[lang]}")
         return 0
     scenario = load_scenario(args.name)
-    print(scenario.title[lang])
-    print(scenario.why[lang])
+    _print("", scenario.title[lang])
+    _print("", scenario.why[lang])
     client = _client(args, environ)
     clock = SystemClock()
     good = True
@@ -235,8 +294,8 @@ def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     for number, outcome in enumerate(played.outcomes(), 1):
         good = outcome.good
         mark = "✓" if good else "✗"
-        print(f"{number:3} {mark} {outcome.step} — {outcome.found}", flush=True)
-    print(say(S.RUN_GOOD if good else S.RUN_BAD, lang))
+        _print(f"{number:3} {mark} ", f"{outcome.step} — {outcome.found}")
+    _print("", say(S.RUN_GOOD if good else S.RUN_BAD, lang))
     return 0 if good else 1
 
 
@@ -251,17 +310,20 @@ def _check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
     probe.connect()
     if not args.json:
         shown = url.partition("?")[0]
-        facts = {"url": reveal(shown), "count": len(report.CHECKS), "user": args.user}
-        print(say(S.CHECK_TITLE, lang, **facts))
+        facts = {"url": reveal(shown), "count": len(report.CHECKS), "user": reveal(args.user)}
+        _print("", say(S.CHECK_TITLE, lang, **facts))
+        if args.user == STRANGER:
+            _print("", say(S.CHECK_STRANGER, lang))
     results = []
     for result in report.run_checks(probe):
         results.append(result)
         if not args.json:
-            print(report.line_of(result, lang), flush=True)
+            for head, text in report.lines_of(result, lang, columns=_columns()):
+                _print(head, text)
     if args.json:
         print(report.json_of(results, at_s=clock.now().wall_s))
     else:
-        print(report.summary_of(results, lang))
+        _print("", report.summary_of(results, lang))
     return 0 if report.is_good(results) else 1
 
 
@@ -297,7 +359,9 @@ def _asked(prompt: str) -> str:
 
         return getpass(prompt).strip()
     print(prompt, end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip()
+    if not (line := sys.stdin.readline()):
+        print(file=sys.stderr)
+    return line.strip()
 
 
 def _fault(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -308,7 +372,8 @@ def _fault(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
         state = client.ask("fault", app=args.app, name=args.name, on=not args.off, **asked)
     else:
         state = client.state()
-        print(say(S.SIM_FAULTS, lang, names=" ".join(state["faults"])))
+        for name, label in S.FAULTS.items():
+            _print(f"{name:14} ", say(label, lang))
     on = [
         f"{app['name']}: {name}" + (f" × {one['left']}" if one["left"] else "")
         for app in state["apps"]
@@ -339,13 +404,29 @@ def _running_port(environ: Mapping[str, str]) -> int:
     try:
         return int(read_private(find_home(environ).run / PORT_FILE, max_bytes=16))
     except (FileNotFoundError, ValueError):
-        raise UnavailableError("sim.not-running", port="?") from None
+        raise UnavailableError("sim.not-started") from None
 
 
-def _print_replies(client: SimulatorClient, args: argparse.Namespace, last: int) -> None:
+def _columns() -> int:
+    """Return how wide a line may be; 0 where lines are for programs."""
+    columns = shutil.get_terminal_size().columns
+    return max(columns, LEAST_COLUMNS) if sys.stdout.isatty() else 0
+
+
+def _print(head: str, text: str) -> None:
+    """Print a line; on a terminal what does not fit stands below the text, under its head."""
+    indent = cells(head)
+    pieces = wrap(text, columns - indent) if (columns := _columns()) else [text]
+    print(head + f"\n{' ' * indent}".join(pieces), flush=True)
+
+
+def _print_replies(
+    client: SimulatorClient, args: argparse.Namespace, last: int, lang: Lang
+) -> None:
     import time
 
     from common.clock import SystemClock
+    from gateway.simulator.client import bubble_text
 
     clock = SystemClock()
     until = clock.now().mono + args.wait
@@ -354,6 +435,6 @@ def _print_replies(client: SimulatorClient, args: argparse.Namespace, last: int)
             last = bubble["number"]
             is_here = not args.app or bubble["app"] == args.app
             if bubble["sender"] != "member" and bubble["user"] == args.user and is_here:
-                print(bubble["text"])
+                print(bubble_text(bubble, lang))
                 print()
         time.sleep(0.1)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from common.errors import InputError, UnavailableError
+from common.sentences import Lang, say
+from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 
 MAX_ANSWER: Final = 8_000_000
 TIMEOUT_S: Final = 60.0  # a callback that nobody answers is delivered four times
+
+
+def bubble_text(bubble: Mapping[str, Any], lang: Lang) -> str:
+    """Return what a bubble says; what the simulator itself remarks, in the person's language."""
+    key, _, fact = str(bubble["text"]).partition(" ")
+    is_remark = bubble["sender"] == "system"
+    return say(S.REMARKS[key], lang, fact=fact) if is_remark else str(bubble["text"])
 
 
 class SimulatorClient:

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from common.sentences import Sentence
 from gateway.simulator import check_words as W  # noqa: N812 - a table of constants
-from gateway.simulator.probe import TOO_MANY, Probe, Seen
+from gateway.simulator.probe import TOO_MANY, Probe, Seen, Told
 
 ANSWER_S: Final = 5.0
 
@@ -23,11 +23,11 @@ class Finding:
 
     Attributes:
         good: Whether it is met.
-        seen: What was seen; nothing that was sent or received.
+        seen: What was seen, in both languages; nothing that was sent or received.
     """
 
     good: bool
-    seen: str
+    seen: Told
 
 
 Probing: TypeAlias = Callable[[Probe], Finding]
@@ -67,7 +67,7 @@ def check(name: str, what: str, why: str, probe: Probing, *, required: bool = Tr
 
 def taken(seen: Seen) -> Finding:
     """Return whether a message was taken, in time."""
-    return Finding(seen.status == 200 and seen.took_s < ANSWER_S, str(seen))
+    return Finding(seen.status == 200 and seen.took_s < ANSWER_S, seen.told())
 
 
 def refused(probe: Probe, seen: Seen, *secret: bytes) -> Finding:
@@ -78,7 +78,7 @@ def refused(probe: Probe, seen: Seen, *secret: bytes) -> Finding:
     probe.refusals.append(seen)
     leaks = any(one in seen.body for one in secret)
     judged = 400 <= seen.status < 500 and seen.status != TOO_MANY
-    return Finding(judged and not leaks, str(seen))
+    return Finding(judged and not leaks, seen.told())
 
 
 def flipped(encrypted: str) -> str:

@@ -27,6 +27,7 @@ from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, pad, wrap
 from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
+from gateway.simulator.client import bubble_text
 from gateway.simulator.parts import MEMBER, Parts
 
 FIRST_MESSAGE: Final = "@dev test"
@@ -296,7 +297,7 @@ class DemoScreen:
         width = max(shutil.get_terminal_size().columns - cells(who) - 6, 20)
         lines = [
             piece
-            for line in reveal(str(bubble["text"])).splitlines()
+            for line in reveal(bubble_text(bubble, self._lang)).splitlines()
             for piece in (wrap(line, width) or [""])
         ]
         for number, line in enumerate(lines):

@@ -19,6 +19,7 @@ from common import strict_json
 from common.errors import ConfigError, InputError, RemoteProtocolError
 from common.page import peers
 from common.page.guards import HEADERS, refusal
+from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 from gateway.simulator.config import SimulatorConfig
 from gateway.simulator.engine import Simulator
 from gateway.simulator.faults import FAULTS, SLOW_S, UNREACHABLE, Switched, ends_at
@@ -70,6 +71,7 @@ def page_app(
                     ("repeat", desk.repeat),
                     ("fault", desk.fault),
                     ("tokens", desk.tokens),
+                    ("forget", desk.forget),
                     ("call", desk.call),
                     ("timing", desk.timing),
                     ("console", desk.console),
@@ -161,7 +163,8 @@ class _Desk:
 
     def _state(self) -> dict[str, Any]:
         told = self._simulator.state() | {"unreachable": not self._api.is_open}
-        return told | {"faults": list(FAULTS), "api_port": self._api.port}
+        labels = {name: asdict(label) for name, label in S.FAULTS.items()}
+        return told | {"faults": labels, "api_port": self._api.port}
 
     async def say(self, body: dict[str, Any]) -> Any:
         """Write as a member."""
@@ -233,6 +236,12 @@ class _Desk:
                 app.forget_tokens()
         return {}
 
+    async def forget(self, _body: dict[str, Any]) -> Any:
+        """Forget which messages there were: a scenario played twice sends no duplicates."""
+        for app in self._simulator.apps.values():
+            app.forget_sent()
+        return {}
+
     async def call(self, body: dict[str, Any]) -> Any:
         """Do what the app itself would do by the API: send a message, or change a card."""
         app = self._simulator.app(_text(body.get("app", "")))
@@ -255,7 +264,7 @@ class _Desk:
             try:
                 fault = await self._simulator.save_callback(app, url, token, key)
             except ConfigError:
-                fault = "URL: 127.0.0.1"
+                fault = "elsewhere"
         if not fault:
             await asyncio.to_thread(self._keep, self._simulator.config)
         return {"fault": fault}

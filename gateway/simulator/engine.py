@@ -6,6 +6,7 @@ No HTTP server here (`gateway.simulator.server`), only what it shows.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -122,6 +123,8 @@ class Simulator:
     async def save_callback(self, app: SimulatedApp, url: str, token: str, key: str) -> str:
         """Save these after a URL check, as the console does (page 90238); returns why not, or ''.
 
+        It is ``key``, ``silent``, ``echo`` or the HTTP status that the check was answered with.
+
         Raises:
             ConfigError: ``config.simulator-not-loopback``.
         """
@@ -130,7 +133,7 @@ class Simulator:
         try:
             crypto = _crypto_of(saved)
         except ValueError:
-            return "EncodingAESKey"
+            return "key"
         echo = str(secrets.randbits(63))
         sealed = crypto.encrypt(echo.encode(), secrets.token_bytes(16))
         query = {**self._signed(crypto, sealed), "echostr": sealed}
@@ -141,16 +144,26 @@ class Simulator:
             ) as answer:
                 body = await answer.content.read(MAX_INPUT_BYTES)
         except (aiohttp.ClientError, TimeoutError):
-            return "echostr: HTTP 0"
-        if answer.status != 200 or body != echo.encode():
-            return f"echostr: HTTP {answer.status}"
+            return "silent"
+        if answer.status != 200:
+            return str(answer.status)
+        if body != echo.encode():
+            return "echo"
         self._save(app, saved)
         return ""
 
     def trust(self, app: SimulatedApp, address: str) -> str:
-        """Save the address that may call, which the console takes after a URL only."""
+        """Save the address that may call, which the console takes after a URL only.
+
+        Returns:
+            Why not, ``no-url`` or ``address``, or ''.
+        """
         if not app.config.callback_url:
-            return "URL"
+            return "no-url"
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            return "address"
         self._save(app, replace(app.config, trusted_ip=address))
         return ""
 
@@ -269,7 +282,7 @@ class Simulator:
             status = await self._post(app, callback, attempt)
             if status == 200:
                 return status
-        app.keep("system", callback.user, f"callback: HTTP {status}")
+        app.keep("system", callback.user, f"not-taken {status}" if status else "no-answer")
         return status
 
     def _renewed(self, callback: Callback) -> Callback:
@@ -317,7 +330,9 @@ class Simulator:
                 errcode=None,
                 sent=f"POST {url}?{urlencode(callback.query)}\n\n{callback.body.decode()}",
                 sent_plain=callback.plain.decode(),
-                answered=f"HTTP {status}\n\n{answered.decode('utf-8', 'replace')}",
+                answered=f"HTTP {status}\n\n{answered.decode('utf-8', 'replace')}"
+                if status
+                else "",
                 answered_plain=plain,
                 note=note,
             )
@@ -338,7 +353,7 @@ class Simulator:
                 event=callback.about if is_event else "",
             )
         except ReplyError as error:
-            app.keep("system", callback.user, f"passive reply: {error}")
+            app.keep("system", callback.user, f"wecom-refuses {error}")
             return "", str(error)
         self._show_reply(app, callback, reply)
         return plain, ""

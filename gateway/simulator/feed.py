@@ -27,7 +27,7 @@ class Message:
         app: Name of the app whose conversation it is.
         sender: ``member`` or ``app``; ``system`` tells what the real client would not.
         user: The member whose conversation it is.
-        text: What was said.
+        text: What was said; of ``system`` the key of its words, and what they lack after a blank.
         at_ms: When.
         card: The template card, as it was sent.
         chosen: What its buttons were replaced by; empty while they can be clicked.

@@ -14,18 +14,28 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from common.clock import Clock
 from common.errors import ConfigError, UnavailableError
+from common.sentences import LANGS, Lang, Sentence, say
+from gateway.simulator import check_words as W  # noqa: N812 - a table of constants
 from gateway.simulator.crypto import SimulatedCrypto
 from gateway.simulator.documents import envelope_xml, message_xml
 
 PATIENCE_S: Final = 6.0  # WeCom's own is 5
+WORTH_TELLING_S: Final = 0.1
 MAX_ANSWER: Final = 65_536
 TOO_MANY: Final = 429
+Told: TypeAlias = dict[Lang, str]
+_COMMA: Final[Told] = {"en": ", ", "zh": "，"}
 _KEY: Final = re.compile(r"[A-Za-z0-9]{43}", re.ASCII)
+
+
+def told(sentence: Sentence, **facts: object) -> Told:
+    """Return what is said in both languages."""
+    return {lang: say(sentence, lang, **facts) for lang in LANGS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +54,15 @@ class Seen:
     body: bytes = b""
     took_s: float = 0.0
 
-    def __str__(self) -> str:
-        """What may be shown: nothing of the body."""
-        if self.status == 0:
-            return f"HTTP —, {self.took_s:.2f} s"
-        return f"HTTP {self.status}, {len(self.body)} B, {self.took_s:.2f} s"
+    def told(self, more: Told | None = None) -> Told:
+        """Return what may be shown, nothing of the body; and what else there is to say."""
+        parts = [told(W.ANSWERED if self.status else W.SILENT, status=self.status)]
+        if self.body:
+            parts.append(told(W.SIZE, count=len(self.body)))
+        if self.took_s >= WORTH_TELLING_S:
+            parts.append(told(W.TOOK, seconds=f"{self.took_s:.1f}"))
+        parts += [more] if more else []
+        return {lang: _COMMA[lang].join(part[lang] for part in parts) for lang in LANGS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from gateway.simulator.conformance import Check, Result
 from gateway.simulator.probe import Probe
 
 # In an order that bans no later one: what many refusals may lead to comes last.
+WIDE: Final = 110  # columns, for names beside their texts
 CHECKS: Final[tuple[Check, ...]] = (*check_accepts.CHECKS, *check_refuses.CHECKS)
 
 
@@ -22,19 +23,30 @@ def run_checks(probe: Probe) -> Iterator[Result]:
         yield Result(check, check.probe(probe))
 
 
-def line_of(result: Result, lang: Lang) -> str:
-    """Return one result as a line; with why it matters where it is not met."""
+def lines_of(result: Result, lang: Lang, *, columns: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield one result as head and text; with why it matters where it is not met.
+
+    Args:
+        result: Of one check.
+        lang: Language of the person.
+        columns: How wide the terminal is; 0 for however long a line is.
+    """
     check, finding = result.check, result.finding
     mark = "✓" if finding.good else "✗" if check.required else "!"
-    line = f"{mark} {check.id:28} {say(check.what, lang)} — {finding.seen}"
-    return line if finding.good else f"{line}\n    {say(check.why, lang)}"
+    text = f"{say(check.what, lang)} — {finding.seen[lang]}"
+    if 0 < columns < WIDE:
+        yield f"{mark} ", f"{check.id}  {text}"
+    else:
+        yield f"{mark} {check.id:28} ", text
+    if not finding.good:
+        yield "    ", say(check.why, lang)
 
 
 def summary_of(results: Sequence[Result], lang: Lang) -> str:
     """Return what all of it comes to."""
     failed = sum(not one.finding.good for one in results if one.check.required)
     advised = sum(not one.finding.good for one in results if not one.check.required)
-    sentence = S.CHECK_BAD if failed else S.CHECK_GOOD
+    sentence = S.CHECK_BAD if failed else S.CHECK_ADVISED if advised else S.CHECK_GOOD
     return say(sentence, lang, count=len(results), failed=failed, advised=advised)
 
 

@@ -27,6 +27,7 @@ MAX_BYTES: Final = 65_536
 MAX_STEPS: Final = 100
 MAX_WITHIN_S: Final = 3600
 LOOK_S: Final = 0.05
+SHOWN_CHARS: Final = 60  # of an answer
 FOLDER: Final = "scenarios"
 
 _TEXT: Final = str
@@ -124,8 +125,9 @@ def load_scenario(name: str) -> Scenario:
         try:
             with Path(name).open("rb") as file:
                 text = file.read(MAX_BYTES + 1).decode()
-        except (OSError, UnicodeDecodeError):
-            raise ConfigError("config.no-file", file=name) from None
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "UTF-8"
+            raise ConfigError("config.no-file", file=name, why=why) from None
         return parse_scenario(text, name=Path(name).stem)
     for one in shipped():
         if one.name == name:
@@ -185,6 +187,15 @@ def _step(found: Any, number: int) -> Step:
     return Step(verb, found[verb], {name: found[name] for name in found if name != verb})
 
 
+def _beginning(text: str) -> str:
+    """Return how a text begins, up to the end of a word."""
+    line = text.splitlines()[0]
+    if len(line) <= SHOWN_CHARS:
+        return line
+    cut = line[: SHOWN_CHARS - 1]
+    return (cut[: cut.rfind(" ")] if " " in cut[SHOWN_CHARS // 2 :] else cut).rstrip() + "…"
+
+
 class Run:
     """A scenario as it is played against a running simulator.
 
@@ -233,6 +244,7 @@ class Run:
             InputError: ``sim.…``: a step names what is not there.
             UnavailableError: ``sim.not-running``.
         """
+        self._simulator.ask("forget")
         try:
             for step in self._scenario.steps:
                 outcome = self._play(step)
@@ -265,6 +277,11 @@ class Run:
         found: Mapping[str, Any],
     ) -> Outcome:
         value = step.value if isinstance(step.value, str) else ""
+        if step.verb in ("fault", "clear") and value in S.FAULTS:
+            label = say(S.FAULTS[value], self._lang)
+            value = say(S.FAULT_NAMED, self._lang, name=value, label=label)
+        elif step.verb in _CHOICES and value in S.VALUES:
+            value = say(S.VALUES[value], self._lang)
         facts = {"value": value, **who, **step.options}
         told = (say(sentence, self._lang, **facts), say(found_sentence, self._lang, **found))
         return Outcome(good, *map(reveal, told))
@@ -283,7 +300,7 @@ class Run:
         status = asked["status"]
         return self._outcome(
             S.STEPS[step.verb],
-            S.FOUND_STATUS,
+            S.FOUND_STATUS if status else S.FOUND_SILENCE,
             good=status == step.options.get("status", 200),
             step=step,
             who=who,
@@ -355,7 +372,7 @@ class Run:
             sentence = S.FOUND_CALLED
         found = {
             "seconds": f"{waited_s:.1f}",
-            "text": answers[0].splitlines()[0][:60] if answers else "",
+            "text": _beginning(answers[0]) if answers else "",
             "why": failed[0] if failed else "",
         }
         told = S.EXPECTED[step.value]

@@ -8,125 +8,145 @@ from typing import Final
 from common.sentences import Sentence
 
 SIM_SUMMARY: Final = Sentence(
-    en="a WeCom on this machine: real signatures and encryption, made-up members",
-    zh="本机上的企业微信：真实的签名与加密，虚构的成员",
+    en="WeCom on this machine: real signatures and encryption, made-up members",
+    zh="本机上的企业微信：签名和加密是真的，成员是虚构的",
 )
 SIM_INIT: Final = Sentence(
-    en="write a matching configuration for simulator and gateway",
-    zh="为模拟器和网关写出一套相互匹配的配置",
+    en="write settings for a simulator and a gateway that belong together",
+    zh="写出相互匹配的模拟器和网关设置",
 )
 SIM_SEND: Final = Sentence(
-    en="write to the app as a member and print what comes back",
-    zh="以成员身份给应用发消息，并显示回复",
+    en="write to the app as a member and print the replies", zh="以成员身份给应用发消息，并显示回复"
 )
 DEMO_SUMMARY: Final = Sentence(
     en="the main job on this machine: chat, gateway and agent here, and you approve",
     zh="在本机走一遍：聊天、网关和 Agent 都在这里，由你批准",
 )
 SIM_SAVE: Final = Sentence(
-    en="save the callback in the simulated console: URL here, Token and EncodingAESKey are asked",
-    zh="在模拟的管理后台保存回调：URL 写在这里，Token 和 EncodingAESKey 按提示输入",
+    en="save the callback URL in the simulated console; asks for Token and EncodingAESKey",
+    zh="在模拟的管理后台保存回调 URL；会询问 Token 和 EncodingAESKey",
 )
 SIM_TRUST: Final = Sentence(
-    en="add an address under 企业可信IP in the simulated console",
-    zh="在模拟的管理后台把地址加入企业可信IP",
+    en="add an IP address to 企业可信IP in the simulated console",
+    zh="在模拟的管理后台把 IP 地址加入企业可信IP",
 )
 HELP_CONSOLE: Final = Sentence(
-    en="play the console alone: write simulator.json and print what the console shows, for "
-    "`gateway init`",
-    zh="只模拟管理后台：写出 simulator.json 并显示后台中的各项值，供 `gateway init` 使用",
+    en="simulate only WeCom's console: write simulator.json and print what `gateway init` asks for",
+    zh="只模拟管理后台：写出 simulator.json，并显示 `gateway init` 要填的值",
 )
 SIM_CONSOLE: Final = Sentence(
     en="The simulated console shows:\n\n    企业ID    {corp}\n    AgentId   {app}\n"
-    "    Secret    {secret}\n\n"
-    "Next, each in a terminal of its own:\n"
-    "    codexbridge sim\n"
-    "    codexbridge gateway init --api-base {api}\n"
-    "When it tells you to save something in the console, that is here:\n"
+    "    Secret    {secret}\n\nNext, each in a terminal of its own:\n"
+    "    codexbridge sim\n    codexbridge gateway init --api-base {api}\n"
+    "Where it asks you to save something in the console, do it here:\n"
     "    codexbridge sim save URL            接收消息 → 设置API接收 → 保存\n"
     "    codexbridge sim trust 127.0.0.1     企业可信IP",
     zh="模拟的管理后台显示：\n\n    企业ID    {corp}\n    AgentId   {app}\n"
     "    Secret    {secret}\n\n"
-    "接下来，分别在各自的终端里运行：\n"
-    "    codexbridge sim\n"
-    "    codexbridge gateway init --api-base {api}\n"
-    "它让你在管理后台保存时，在这里这样做：\n"
+    "接下来，分别在各自的终端里运行：\n    codexbridge sim\n"
+    "    codexbridge gateway init --api-base {api}\n让你在管理后台保存时，在这里操作：\n"
     "    codexbridge sim save URL            接收消息 → 设置API接收 → 保存\n"
     "    codexbridge sim trust 127.0.0.1     企业可信IP",
 )
 SIM_SAVED: Final = Sentence(en="Saved.", zh="已保存。")
-HELP_CONFIG: Final = Sentence(
-    en="configuration written by `sim init`", zh="由 `sim init` 写出的配置文件"
-)
+HELP_CONFIG: Final = Sentence(en="settings written by `sim init`", zh="`sim init` 写出的设置文件")
 HELP_PORT_FILE: Final = Sentence(
-    en="write the port to this file once it listens", zh="开始监听后把端口写入此文件"
+    en="write the port to this file once it listens", zh="开始监听后把端口写入这个文件"
 )
 HELP_DEADLINE: Final = Sentence(
-    en="seconds after which a callback is cut off (default 5, as WeCom's)",
-    zh="回调超过多少秒即断开（默认 5，与企业微信一致）",
+    en="cut off a callback after this time (default 5, as WeCom does)",
+    zh="回调超过这个时间就断开（默认 5，与企业微信一致）",
 )
 HELP_PAUSE: Final = Sentence(
-    en="seconds before a callback is delivered again (default 1)",
-    zh="重新投递回调前等待的秒数（默认 1）",
+    en="wait this long before delivering again (default 1)", zh="重新投递前等待的时间（默认 1）"
 )
 HELP_RENEWED: Final = Sentence(
-    en="encrypt and sign retries anew; WeCom does not document which it does",
-    zh="重试时重新加密和签名；企业微信没有说明它用哪一种",
+    en="encrypt and sign retries anew; WeCom does not say whether it does",
+    zh="重试时重新加密和签名；企业微信没有说明是否如此",
 )
 HELP_PAGE_PORT: Final = Sentence(
     en="port of the simulator's page and commands", zh="模拟器页面和命令的端口"
 )
 HELP_APP: Final = Sentence(
-    en="which app, by its name; without it the first", zh="应用的名称；不写就是第一个"
+    en="name of the app (default: the first one)", zh="应用名称（默认为第一个）"
 )
 HELP_FURTHER_APP: Final = Sentence(
-    en="one more app of the same corp; may be repeated", zh="同一企业的另一个应用；可重复"
+    en="add an app of the same corp; can be repeated", zh="添加同一企业的一个应用；可重复"
 )
 HELP_FURTHER_CORP: Final = Sentence(
-    en="one more app, of a corp of its own; may be repeated",
-    zh="另一个企业的一个应用；可重复",
+    en="add an app of another corp; can be repeated", zh="添加另一个企业的一个应用；可重复"
 )
-SIM_REPEAT: Final = Sentence(en="deliver the last callback again", zh="把上一个回调再投递一次")
+SIM_REPEAT: Final = Sentence(en="deliver the last callback again", zh="再次投递上一个回调")
 HELP_REPEAT_RENEWED: Final = Sentence(
-    en="encrypted and signed anew, instead of the same bytes", zh="重新加密和签名，而不是原样重发"
+    en="encrypt and sign it anew instead of sending the same bytes",
+    zh="重新加密和签名，而不是原样重发",
 )
-SIM_REPEATED: Final = Sentence(
-    en="Delivered again: HTTP {status}.", zh="已再次投递：HTTP {status}。"
-)
+SIM_REPEATED: Final = Sentence(en="Delivered again: {answer}.", zh="已再次投递：{answer}。")
 SIM_FAULT: Final = Sentence(
-    en="switch an error of the API on or off; alone, list them",
-    zh="打开或关闭 API 的一种错误；不带参数则列出全部",
+    en="switch an API error on or off; without a name, list all",
+    zh="打开或关闭一种 API 错误；不写名称则列出全部",
 )
 HELP_FAULT: Final = Sentence(
-    en="which error, such as 60020 or 45009-hour; with --off alone, all of them",
-    zh="哪种错误，例如 60020 或 45009-hour；只写 --off 则关闭全部",
+    en="such as 60020 or 45009-hour; --off without a name: all of them",
+    zh="例如 60020 或 45009-hour；只写 --off 则关闭全部",
 )
-HELP_OFF: Final = Sentence(en="switch it off", zh="关闭它")
+HELP_OFF: Final = Sentence(en="switch it off", zh="关闭")
 HELP_SECONDS: Final = Sentence(
-    en="for so many seconds; without it until it is switched off, or as long as WeCom's block",
-    zh="持续的秒数；不写就一直持续到关闭，频率限制则与企业微信一样长",
+    en="how long (default: until switched off; a block lasts as long as WeCom's)",
+    zh="持续多久（默认直到关闭；频率限制与企业微信一样长）",
 )
-HELP_COUNT: Final = Sentence(en="for so many calls", zh="持续的调用次数")
-HELP_ADDRESS: Final = Sentence(en="the address that 60020 names", zh="60020 中显示的 IP 地址")
+HELP_COUNT: Final = Sentence(en="for how many calls", zh="影响多少次调用")
+HELP_ADDRESS: Final = Sentence(en="IP address that 60020 names", zh="60020 中显示的 IP 地址")
 SIM_TOKENS: Final = Sentence(en="end the access tokens of an app", zh="让应用的 access_token 失效")
 HELP_TOKENS: Final = Sentence(
-    en="expire: they answer 42001; forget: 40014", zh="expire：返回 42001；forget：返回 40014"
+    en="expire: calls get 42001; forget: calls get 40014",
+    zh="expire：调用返回 42001；forget：返回 40014",
 )
 HELP_TOKEN_SECONDS: Final = Sentence(
-    en="how long the next tokens last (default 7200)",
-    zh="之后的 access_token 有效多少秒（默认 7200）",
+    en="how long new tokens are valid (default 7200)", zh="新的 access_token 有效多久（默认 7200）"
 )
 SIM_TOKENS_ENDED: Final = Sentence(
-    en="No access token of before counts any more.", zh="之前的 access_token 都已失效。"
+    en="Earlier access tokens are no longer valid.", zh="之前的 access_token 都已失效。"
 )
-SIM_FAULTS: Final = Sentence(en="There are: {names}", zh="可选：{names}")
+FAULTS: Final[Mapping[str, Sentence]] = {  # by their names in `faults`
+    "busy": Sentence(en="system busy (-1)", zh="系统繁忙（-1）"),
+    "40001": Sentence(en="wrong secret", zh="Secret 错误"),
+    "40014": Sentence(en="invalid access_token", zh="access_token 不合法"),
+    "42001": Sentence(en="access_token expired", zh="access_token 过期"),
+    "45009-minute": Sentence(
+        en="too many calls: blocked for a minute", zh="调用过于频繁：限制一分钟"
+    ),
+    "45009-hour": Sentence(en="too many calls: blocked for an hour", zh="调用过于频繁：限制一小时"),
+    "45009-day": Sentence(
+        en="too many calls: blocked until midnight in China", zh="调用过于频繁：限制到当天结束"
+    ),
+    "45033": Sentence(en="too many calls at once", zh="并发过高"),
+    "48002": Sentence(en="API not permitted", zh="没有 API 权限"),
+    "50003": Sentence(en="the app is switched off", zh="应用已停用"),
+    "60020": Sentence(en="address not trusted", zh="IP 不在企业可信IP 中"),
+    "301002": Sentence(en="the AgentID of another app", zh="AgentID 属于其他应用"),
+    "81013": Sentence(en="no member sees the app", zh="成员都看不到应用"),
+    "html": Sentence(en="a web page, status 200", zh="返回网页，状态 200"),
+    "http-500": Sentence(en="HTTP 500, server error", zh="HTTP 500，服务器错误"),
+    "http-502": Sentence(en="HTTP 502, bad gateway", zh="HTTP 502，网关错误"),
+    "http-503": Sentence(en="HTTP 503, unavailable", zh="HTTP 503，服务不可用"),
+    "slow": Sentence(en="answers after 15 s", zh="15 秒后才应答"),
+    "closed": Sentence(en="cut off before WeCom takes it", zh="企业微信收下之前断开"),
+    "answer-lost": Sentence(en="taken, but the answer is lost", zh="已收下，但应答丢失"),
+    "unreachable": Sentence(en="refuses connections, for all apps", zh="拒绝连接，影响所有应用"),
+}
 SIM_FAULTS_ON: Final = Sentence(en="On: {faults}", zh="已打开：{faults}")
 SIM_NO_FAULTS: Final = Sentence(en="No error is on.", zh="没有打开任何错误。")
-HELP_USER: Final = Sentence(en="which member writes", zh="以哪位成员的身份发送")
-HELP_WAIT: Final = Sentence(
-    en="seconds to wait for replies (default 3)", zh="等待回复的秒数（默认 3）"
+HELP_USER: Final = Sentence(
+    en="member who writes (default {user})", zh="发送消息的成员（默认 {user}）"
 )
-HELP_TEXT: Final = Sentence(en='what to write, such as "@dev help"', zh='内容，例如 "@dev help"')
+HELP_WAIT: Final = Sentence(
+    en="how long to wait for replies (default 3)", zh="等待回复的时间（默认 3）"
+)
+HELP_TEXT: Final = Sentence(
+    en='message, such as "@dev help"',
+    zh='消息，例如 "@dev help"',
+)
 HELP_SIM_PORT: Final = Sentence(en="port of the simulated API", zh="模拟 API 的端口")
 HELP_GATEWAY_PORT: Final = Sentence(en="port of the gateway", zh="网关的端口")
 HELP_SCRIPT: Final = Sentence(
@@ -138,56 +158,85 @@ HELP_KEEP: Final = Sentence(
 )
 
 SIM_WROTE: Final = Sentence(
-    en="Wrote {simulator}, {gateway} and {secrets}/.\n"
-    "Next: codexbridge gateway --config {gateway} member add zhangwei\n"
-    "      codexbridge sim                                   (in one terminal)\n"
-    "      codexbridge gateway --config {gateway} --secrets-dir {secrets}",
-    zh="已写出 {simulator}、{gateway} 和 {secrets}/。\n"
-    "接下来：codexbridge gateway --config {gateway} member add zhangwei\n"
-    "        codexbridge sim                                 （在一个终端里）\n"
-    "        codexbridge gateway --config {gateway} --secrets-dir {secrets}",
+    en="Wrote simulator.json, gateway.toml and secrets/ to {folder}\nNext:\n"
+    "    codexbridge gateway --config {gateway} member add zhangwei\n"
+    "Then each in a terminal of its own:\n    codexbridge sim\n"
+    "    codexbridge gateway --config {gateway} --secrets-dir {secrets}",
+    zh="已写出 simulator.json、gateway.toml 和 secrets/，位于 {folder}\n接下来：\n"
+    "    codexbridge gateway --config {gateway} member add zhangwei\n再分别在各自的终端里运行：\n"
+    "    codexbridge sim\n"
+    "    codexbridge gateway --config {gateway} --secrets-dir {secrets}",
 )
 SIM_READY: Final = Sentence(
-    en="WeCom simulator: the page is at http://127.0.0.1:{port}/ , the API at port {api}, "
-    "callbacks go to {callback}",
-    zh="企业微信模拟器：页面在 http://127.0.0.1:{port}/ ，API 在端口 {api}，回调发往 {callback}",
+    en="The WeCom simulator is running; Ctrl-C ends it.\n"
+    "    page       http://127.0.0.1:{port}/\n    API        http://127.0.0.1:{api}\n"
+    "    callbacks  {callback}",
+    zh="企业微信模拟器已启动；按 Ctrl-C 结束。\n    页面  http://127.0.0.1:{port}/\n"
+    "    API   http://127.0.0.1:{api}\n    回调  {callback}",
 )
+SIM_UNSAVED: Final = Sentence(en="not saved yet", zh="尚未保存")
 SIM_SENT_BADLY: Final = Sentence(
-    en="The gateway did not take the message (HTTP {status}). Is it running? 0 means no answer.",
-    zh="网关没有接收这条消息（HTTP {status}）。它在运行吗？0 表示没有应答。",
+    en="The gateway refused the message: HTTP {status}. Find out why: codexbridge gateway doctor",
+    zh="网关拒绝了这条消息：HTTP {status}。查看原因：codexbridge gateway doctor",
 )
 
+SIM_UNANSWERED: Final = Sentence(
+    en="The gateway did not answer. Start it, then send the message again.",
+    zh="网关没有应答。请启动网关后再发送。",
+)
+REMARKS: Final[Mapping[str, Sentence]] = {  # of the simulator itself, in a chat
+    "no-answer": Sentence(en="The gateway did not answer.", zh="网关没有应答。"),
+    "not-taken": Sentence(
+        en="The gateway did not take it: HTTP {fact}.", zh="网关没有接收：HTTP {fact}。"
+    ),
+    "wecom-refuses": Sentence(
+        en="WeCom would drop this reply: {fact}", zh="企业微信会丢弃这个回复：{fact}"
+    ),
+}
+HELP_SAVED_URL: Final = Sentence(
+    en="the gateway's callback URL, such as http://127.0.0.1:8787/wecom/app",
+    zh="网关的回调 URL，例如 http://127.0.0.1:8787/wecom/app",
+)
+HELP_TRUSTED: Final = Sentence(en="IP address that may call the API", zh="可以调用 API 的 IP 地址")
+
 SIM_RUN: Final = Sentence(
-    en="play a scenario against the gateway and print each step; alone, list them",
-    zh="对网关演练一个场景并显示每一步；不带参数则列出全部",
+    en="play a scenario against the gateway, step by step; without a name, list all",
+    zh="对网关演练一个场景并显示每一步；不写名称则列出全部",
 )
 HELP_SCENARIO: Final = Sentence(
-    en="name of a scenario, or a file of your own that ends in .toml",
-    zh="场景的名称，或你自己的 .toml 文件",
+    en="name of a scenario, or your own .toml file", zh="场景名称，或你自己的 .toml 文件"
 )
-RUN_GOOD: Final = Sentence(en="As it should be.", zh="符合预期。")
+RUN_GOOD: Final = Sentence(en="All as expected.", zh="全部符合预期。")
 RUN_BAD: Final = Sentence(
-    en="Not as it should be: see the step marked ✗. All errors are switched off again.",
-    zh="不符合预期：见标 ✗ 的步骤。打开的错误已全部关闭。",
+    en="Not as expected: see the step marked ✗. All errors are switched off again.",
+    zh="不符合预期：见标有 ✗ 的步骤。错误已全部关闭。",
 )
 STEPS: Final[Mapping[str, Sentence]] = {
     "say": Sentence(en="{user} writes: {value}", zh="{user} 发送：{value}"),
     "event": Sentence(en="event {value} of {user}", zh="{user} 的事件 {value}"),
     "card": Sentence(en="a card for {user}", zh="发给 {user} 一张卡片"),
     "click": Sentence(en="{user} clicks: {value}", zh="{user} 点击：{value}"),
-    "repeat": Sentence(en="the last callback again ({value})", zh="再次投递上一个回调（{value}）"),
-    "fault": Sentence(en="error on: {value}", zh="打开错误：{value}"),
-    "clear": Sentence(en="error off: {value}", zh="关闭错误：{value}"),
-    "tokens": Sentence(en="access tokens end ({value})", zh="access_token 失效（{value}）"),
+    "repeat": Sentence(en="the last callback again, {value}", zh="再次投递上一个回调，{value}"),
+    "fault": Sentence(en="switch on: {value}", zh="打开错误：{value}"),
+    "clear": Sentence(en="switch off: {value}", zh="关闭错误：{value}"),
+    "tokens": Sentence(en="access tokens end: {value}", zh="access_token 失效：{value}"),
     "expect": Sentence(en="{value}", zh="{value}"),
 }
+VALUES: Final[Mapping[str, Sentence]] = {  # what the words in a scenario's file mean
+    "same": Sentence(en="unchanged", zh="原样"),
+    "renewed": Sentence(en="signed anew", zh="重新签名"),
+    "expire": Sentence(en="expired (42001)", zh="已过期（42001）"),
+    "forget": Sentence(en="unknown to WeCom (40014)", zh="企业微信不再认可（40014）"),
+    "all": Sentence(en="all errors", zh="全部错误"),
+}
+FAULT_NAMED: Final = Sentence(en="{name} ({label})", zh="{name}（{label}）")
 EXPECTED: Final[Mapping[str, Sentence]] = {
     "sent": Sentence(
-        en="{user} has an answer within {within} s", zh="{user} 在 {within} 秒内收到回复"
+        en="{user} gets an answer within {within} s", zh="{user} 在 {within} 秒内收到回复"
     ),
     "held": Sentence(
-        en="the answer is held back: calls fail, {user} sees nothing ({within} s)",
-        zh="回复被保留：调用失败，{user} 看不到内容（{within} 秒内）",
+        en="the answer is kept: calls fail and {user} sees nothing, within {within} s",
+        zh="回复先保留：{within} 秒内调用失败，{user} 看不到内容",
     ),
     "nothing": Sentence(
         en="{user} sees nothing new for {within} s", zh="{within} 秒内 {user} 没有看到新内容"
@@ -197,44 +246,52 @@ EXPECTED: Final[Mapping[str, Sentence]] = {
     ),
 }
 FOUND_STATUS: Final = Sentence(en="HTTP {status}", zh="HTTP {status}")
+FOUND_SILENCE: Final = Sentence(en="no answer", zh="无应答")
 FOUND_ERRCODE: Final = Sentence(en="errcode {errcode} {errmsg}", zh="errcode {errcode} {errmsg}")
 FOUND_DONE: Final = Sentence(en="done", zh="完成")
 FOUND_ANSWER: Final = Sentence(en="after {seconds} s: {text}", zh="{seconds} 秒后：{text}")
 FOUND_FAILED: Final = Sentence(
-    en="after {seconds} s: a call met {why}, no answer",
-    zh="{seconds} 秒后：调用遇到 {why}，没有回复",
+    en="after {seconds} s: a call failed ({why}), no answer",
+    zh="{seconds} 秒后：调用失败（{why}），没有回复",
 )
 FOUND_CALLED: Final = Sentence(en="after {seconds} s", zh="{seconds} 秒后")
-FOUND_NOTHING: Final = Sentence(en="nothing within {seconds} s", zh="{seconds} 秒内什么都没有")
+FOUND_NOTHING: Final = Sentence(en="nothing new within {seconds} s", zh="{seconds} 秒内没有新内容")
 
 SIM_CHECK: Final = Sentence(
-    en="check a callback URL on this machine against WeCom's rules, and print a report",
-    zh="按企业微信的规则检查本机上的回调 URL，并给出报告",
+    en="check a callback URL on this machine against WeCom's rules",
+    zh="按企业微信的规则检查本机上的回调 URL",
 )
 HELP_CHECK_URL: Final = Sentence(
-    en="http://127.0.0.1:PORT/PATH; without it the one of the gateway's settings",
-    zh="http://127.0.0.1:PORT/PATH；不写就用网关设置中的地址",
+    en="http://127.0.0.1:PORT/PATH (default: from the gateway's settings)",
+    zh="http://127.0.0.1:PORT/PATH（默认取自网关设置）",
 )
 HELP_RECEIVE_ID: Final = Sentence(
-    en="corp id of a URL that is not this gateway's; Token and EncodingAESKey are asked, since "
-    "other users can read a command line",
-    zh="不属于本网关的 URL 的企业ID；Token 和 EncodingAESKey 按提示输入，因为其他用户能看到命令行",
+    en="corp id, for a URL that is not this gateway's; asks for Token and EncodingAESKey, "
+    "since others can read a command line",
+    zh="检查其他服务器时填它的企业 ID；会询问 Token 和 EncodingAESKey，因为命令行会被其他用户看到",
 )
-HELP_AGENT_ID: Final = Sentence(en="AgentId of that app", zh="该应用的 AgentId")
+HELP_AGENT_ID: Final = Sentence(
+    en="AgentId of that app (default 1000002)", zh="该应用的 AgentId（默认 1000002）"
+)
 HELP_GATEWAY_CONFIG: Final = Sentence(en="the gateway's settings file", zh="网关的设置文件")
 HELP_SECRETS: Final = Sentence(en="the gateway's folder of secrets", zh="网关的机密文件夹")
 HELP_JSON: Final = Sentence(en="print JSON", zh="输出 JSON")
 CHECK_TITLE: Final = Sentence(
-    en="Callback {url}, {count} checks. Messages come from {user}, who is no member.",
-    zh="回调 {url}，共 {count} 项检查。消息来自 {user}，不是真实成员。",
+    en="Callback {url}, {count} checks. Messages come from {user}.",
+    zh="回调 {url}，共 {count} 项检查。消息来自 {user}。",
 )
-CHECK_GOOD: Final = Sentence(
-    en="{count} checks: every required one is met, {advised} of the advised are not.",
-    zh="共 {count} 项检查：必需项全部通过，建议项有 {advised} 项未通过。",
+CHECK_STRANGER: Final = Sentence(
+    en="That is no member, so no task comes of them.", zh="它不是成员，消息不会产生任务。"
 )
+CHECK_ADVISED: Final = Sentence(
+    en="All required checks passed; {advised} advised {advised:one|ones} of {count} failed (!).",
+    zh="必需项全部通过；{count} 项检查中有 {advised} 项建议未通过（!）。",
+)
+CHECK_GOOD: Final = Sentence(en="All {count} checks passed.", zh="{count} 项检查全部通过。")
 CHECK_BAD: Final = Sentence(
-    en="{count} checks: {failed} required ones are not met (✗), and {advised} of the advised (!).",
-    zh="共 {count} 项检查：{failed} 项必需项未通过（✗），建议项有 {advised} 项未通过（!）。",
+    en="{count} checks: {failed} required {failed:one|ones} failed (✗), {advised} advised "
+    "{advised:one|ones} failed (!).",
+    zh="共 {count} 项检查：必需项 {failed} 项未通过（✗），建议项 {advised} 项未通过（!）。",
 )
 
 DEMO_TITLE: Final = Sentence(

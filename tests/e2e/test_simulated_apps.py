@@ -51,22 +51,37 @@ def test_several_apps_and_corps_are_served_side_by_side(tmp_path: Path) -> None:
 
 def test_a_callback_that_nobody_answers_is_delivered_four_times(tmp_path: Path) -> None:
     place = Place.at(tmp_path / "home")
+    told = place.run("sim", "repeat", check=False)
+    assert (told.returncode, "codexbridge sim" in told.stderr) == (1, True)
     place.start("simulator", "sim", "--deadline", "0.2", "--pause", "0", "--renewed-retries")
     try:
         page = place.made.config.page_port
         wait_until(lambda: listens(page))
         done = place.run("sim", "send", "hello", check=False)
-        assert (done.returncode, "HTTP 0" in done.stdout) == (1, True)
+        assert (done.returncode, "did not answer" in done.stdout) == (1, True)
         tries = SimulatorClient(page).feed(0)["exchanges"]
         assert [one["attempt"] for one in tries] == [1, 2, 3, 4]
         assert len({one["sent"] for one in tries}) == 4
         again = place.run("sim", "repeat", check=False)
-        assert (again.returncode, "HTTP 0" in again.stdout) == (1, True)
+        assert (again.returncode, "no answer" in again.stdout) == (1, True)
         for fault in ("closed", "answer-lost", "unreachable"):
             place.run("sim", "fault", fault, "--count", "1")
         assert "unreachable" in place.run("sim", "fault").stdout
         place.run("sim", "fault", "--off")
+        assert "50003          the app is switched off" in place.run("sim", "fault").stdout
         place.run("sim", "tokens", "expire", "--seconds", "60")
+        for code, words in (
+            (2, ("fault", "busy", "--count", "-1")),
+            (2, ("fault", "busy", "--seconds", "0")),
+            (2, ("tokens", "expire", "--seconds", "604801")),
+            (2, ("send", "hello", "--port", "65536")),
+            (2, ("trust", "nonsense")),
+            (2, ("save", "https://example.com/x")),
+            (1, ("send", "")),
+        ):
+            told = place.run("sim", *words, check=False)
+            said = told.stdout + told.stderr
+            assert (told.returncode, "internal" in said.lower()) == (code, False), said
     finally:
         place.stop()
     assert "Traceback" not in place.log("simulator")

@@ -119,7 +119,7 @@ async def test_language_colours_and_member_are_kept(browser: Browser, opened: De
     async with new_page(browser) as page:
         await show(page, opened)
         await page.get_by_label("Write as").fill("lina")
-        await expect(page.get_by_text("Nothing was said yet")).to_be_visible()
+        await expect(page.get_by_text("No messages yet")).to_be_visible()
         await page.get_by_role("button", name="中文").click()
         await page.get_by_label("深色").click()
         await page.reload()

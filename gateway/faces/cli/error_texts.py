@@ -279,9 +279,37 @@ _SIMULATOR: Final = {
         zh="网关没有响应。请查看日志：{path}",
     ),
     "sim.not-saved": Sentence(
-        en="The simulated console did not save it: {why}. Is the gateway running, with this Token "
-        "and key?",
-        zh="模拟的管理后台没有保存：{why}。网关在运行吗？Token 和 EncodingAESKey 一致吗？",
+        en="The simulated console did not save it: the URL check was answered with HTTP {why}. Do "
+        "Token and EncodingAESKey match the gateway's?",
+        zh="模拟的管理后台没有保存：URL 验证返回 HTTP {why}。Token 和 EncodingAESKey "
+        "与网关一致吗？",
+    ),
+    "sim.not-saved/key": Sentence(
+        en="EncodingAESKey must be 43 letters and digits; nothing was saved.",
+        zh="EncodingAESKey 必须是 43 位字母和数字；没有保存。",
+    ),
+    "sim.not-saved/silent": Sentence(
+        en="Nobody answered the URL check within a second; nothing was saved. Is the gateway "
+        "running at this URL?",
+        zh="URL 验证在 1 秒内没有应答；没有保存。网关在这个 URL 上运行吗？",
+    ),
+    "sim.not-saved/echo": Sentence(
+        en="The URL check was not answered with the decrypted echostr alone; nothing was saved. "
+        "Find out more: codexbridge sim check",
+        zh="URL 验证没有只返回解密后的 echostr；没有保存。查看详情：codexbridge sim check",
+    ),
+    "sim.not-saved/elsewhere": Sentence(
+        en="The simulator calls this machine only, by an address such as "
+        "http://127.0.0.1:8787/wecom/app; nothing was saved.",
+        zh="模拟器只能回调本机，地址例如 http://127.0.0.1:8787/wecom/app；没有保存。",
+    ),
+    "sim.not-saved/no-url": Sentence(
+        en="As in WeCom's console, the URL comes first: codexbridge sim save URL",
+        zh="与企业微信管理后台一样，要先保存 URL：codexbridge sim save URL",
+    ),
+    "sim.not-saved/address": Sentence(
+        en="This is no IP address, such as 127.0.0.1; nothing was saved.",
+        zh="这不是 IP 地址（例如 127.0.0.1）；没有保存。",
     ),
     "sim.port-in-use": Sentence(
         en="Port {port} on {host} is in use, perhaps by another codexbridge sim. Stop what uses "
@@ -298,6 +326,14 @@ _SIMULATOR: Final = {
     "demo.folder-exists": Sentence(
         en="{path} already exists; --keep needs the name of a new folder.",
         zh="{path} 已经存在；--keep 需要一个新文件夹的名称。",
+    ),
+    "sim.not-set-up": Sentence(
+        en="There is no {file} yet. Write it: codexbridge sim init",
+        zh="还没有 {file}。请先生成：codexbridge sim init",
+    ),
+    "sim.not-started": Sentence(
+        en="No simulator is running. Start it: codexbridge sim",
+        zh="模拟器没有运行。请先启动：codexbridge sim",
     ),
     "sim.not-running": Sentence(
         en="No simulator answers on port {port}. Start it: codexbridge sim",
@@ -336,8 +372,8 @@ _SIMULATOR: Final = {
         "网关的机密文件夹，或给出 --receive-id 后按提示输入。",
     ),
     "sim.unknown-fault": Sentence(
-        en="There is no error {name} to switch on. List them: codexbridge sim fault",
-        zh="没有名为 {name} 的错误可以打开。查看全部：codexbridge sim fault",
+        en="There is no error {name}. List them: codexbridge sim fault",
+        zh="没有名为 {name} 的错误。查看全部：codexbridge sim fault",
     ),
     "sim.no-such-card": Sentence(
         en="This member has no such card that can be clicked.",
@@ -352,8 +388,9 @@ _SIMULATOR: Final = {
         zh="没有可以再次投递的回调。请先发一条消息。",
     ),
     "sim.refused": Sentence(
-        en="The simulator on port {port} answered with status {status}.",
-        zh="端口 {port} 上的模拟器返回状态 {status}。",
+        en="The simulator on port {port} did not take this (HTTP {status}): perhaps an empty name "
+        "or text. See --help.",
+        zh="端口 {port} 上的模拟器没有接受（HTTP {status}）：名称或内容可能为空。见 --help。",
     ),
     "demo.step-failed": Sentence(
         en="The demo stopped at “{step}”: {why}", zh="演示在“{step}”这一步停止：{why}"

@@ -17,7 +17,7 @@ import { catalogue } from "/words.js";
  * @typedef {{ until_ms: number | null, left: number | null, address: string }} Fault
  * @typedef {{ name: string, corp_id: string, app_id: number, callback_url: string,
  *   trusted_ip: string, members: string[], faults: Record<string, Fault> }} App
- * @typedef {{ apps: App[], faults: string[], renewed: boolean, unreachable: boolean }} State
+ * @typedef {{ apps: App[], faults: Record<string, { en: string, zh: string }>, renewed: boolean, unreachable: boolean }} State
  */
 
 const KEPT = 500;
@@ -106,6 +106,12 @@ function dress() {
   document.title = `CodexBridge · ${t("title")}`;
 }
 
+/** What the simulator itself says of a callback. @param {string} text */
+function remark(text) {
+  const [key, ...rest] = text.split(" ");
+  return t(key, { status: rest[0], why: rest.join(" ") });
+}
+
 /** @param {{ message: Message }} props */
 function Bubble({ message }) {
   const { app, user, sender } = message;
@@ -114,7 +120,7 @@ function Bubble({ message }) {
   const at = new Date(message.at_ms);
   return html`<li class=${`said ${sender}`}>
     <span class="sr">${who}</span>
-    ${message.card ? html`<${Card} message=${message} />` : html`<p class="words">${message.text}</p>`}
+    ${message.card ? html`<${Card} message=${message} />` : html`<p class="words">${sender === "system" ? remark(message.text) : message.text}</p>`}
     <time class="quiet" datetime=${at.toISOString()}>${at.toLocaleTimeString(lang() === "zh" ? "zh-CN" : "en-GB")}</time>
   </li>`;
 }

@@ -27,9 +27,9 @@ function Status({ one }) {
   return html`<span class=${`pill ${isWell(one) ? "good" : "bad"}`}>${said}</span>`;
 }
 
-/** @param {{ title: string, text: string }} props */
-function Part({ title, text }) {
-  return html`<h3>${title}</h3><pre tabindex="0" role="region" aria-label=${title}>${text.trim() ? text : t("empty")}</pre>`;
+/** @param {{ title: string, text: string, none?: string }} props */
+function Part({ title, text, none = "empty" }) {
+  return html`<h3>${title}</h3><pre tabindex="0" role="region" aria-label=${title}>${text.trim() ? text : t(none)}</pre>`;
 }
 
 /** @param {{ one: Exchange }} props */
@@ -45,7 +45,7 @@ function Details({ one }) {
         <${ActButton} class="small" act=${again(false)}>${t("replay-same")}</${ActButton}>
         <${ActButton} class="small" act=${again(true)}>${t("replay-renewed")}</${ActButton}></span>`}</div>
     <${Part} title=${t("request")} text=${wire ? one.sent : laidOut(one.sent_plain)} />
-    <${Part} title=${t("answer")} text=${wire ? one.answered : laidOut(one.answered_plain)} />
+    <${Part} title=${t("answer")} text=${wire ? one.answered : laidOut(one.answered_plain)} none=${one.status ? "empty" : "status-none"} />
   </div>`;
 }
 

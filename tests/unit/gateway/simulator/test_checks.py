@@ -23,6 +23,7 @@ from wechatpy.enterprise.crypto import WeChatCrypto
 
 from common.clock import SystemClock
 from common.errors import ConfigError
+from common.text import has_cjk
 from gateway.base.messages import InboundMessage
 from gateway.channels.wecom_app import callback_routes
 from gateway.simulator import probe as probe_module
@@ -196,7 +197,7 @@ async def test_a_server_that_fetches_entities_is_found_out(
         one for one in await checked(serving(receive, receive)) if one.check.id == "refuse.external"
     ]
     assert not external.finding.good
-    assert external.finding.seen.endswith("fetched")
+    assert external.finding.seen["en"].endswith("fetched")
 
 
 async def test_a_limit_of_failures_hides_no_fault() -> None:
@@ -229,21 +230,26 @@ async def test_where_nobody_answers_every_required_check_of_an_answer_fails() ->
     results = await asyncio.to_thread(lambda: list(report.run_checks(probe)))
     assert not report.is_good(results)
     assert {"verify.answers", "message.taken", "refuse.forged", "refuse.put"} <= failed(results)
+    seen = {one.check.id: one.finding.seen for one in results}
+    for name in ("message.taken", "refuse.alike"):
+        assert ("no answer" in seen[name]["en"], "无应答" in seen[name]["zh"]) == (True, True)
+    assert not any("HTTP" in one["en"] + one["zh"] for one in seen.values())
 
 
 async def test_a_report_tells_why_and_holds_nothing_that_was_sent() -> None:
     server = Trusting()
     results = await checked(serving(server.verify, server.receive))
     for lang in ("en", "zh"):
-        text = "\n".join(report.line_of(one, lang) for one in results)
+        lines = [line for one in results for line in report.lines_of(one, lang, columns=80)]
+        text = "\n".join(head + said for head, said in lines)
+        assert has_cjk("".join(one.finding.seen[lang] for one in results)) == (lang == "zh")
         text += report.summary_of(results, lang) + report.json_of(results, at_s=0)
         for secret in (KEYS.token, KEYS.encoding_aes_key, KEYS.corp_id):
             assert secret not in text
     told = json.loads(report.json_of(results, at_s=7))
     assert (told["checked_at"], told["good"], len(told["checks"])) == (7, False, len(results))
-    assert "signature alone" in report.line_of(
-        next(one for one in results if one.check.id == "refuse.forged"), "en"
-    )
+    forged = next(one for one in results if one.check.id == "refuse.forged")
+    assert "signature alone" in dict(report.lines_of(forged, "en"))["    "]
 
 
 def test_every_check_has_a_name_of_its_own_and_there_are_many() -> None:

@@ -81,7 +81,7 @@ async def test_after_four_deliveries_wecom_gives_up_and_the_chat_shows_it(
     gateway[0].answers = [503] * 9
     assert await simulator.say(simulator.app(), "li", "hello") == 503
     assert len(gateway[0].bodies) == 4
-    assert [sender for sender, _ in chat(simulator)] == ["member", "system"]
+    assert chat(simulator)[1:] == [("system", "not-taken 503")]
 
 
 async def test_a_callback_is_repeated_as_it_was_or_renewed(
@@ -156,7 +156,7 @@ async def test_a_passive_reply_that_wecom_would_not_take_is_told_apart(
         body = body.replace(*broken)
     gateway[0].answers = [body]
     assert await simulator.say(app, "li", "hello") == 200
-    assert chat(simulator)[1:] == [("system", f"passive reply: {why}")]
+    assert chat(simulator)[1:] == [("system", f"wecom-refuses {why}")]
     assert simulator.feed.exchanges(0)[0].note == why
 
 
@@ -267,11 +267,9 @@ async def test_the_console_saves_what_answers_its_url_check(
 ) -> None:
     app = simulator.app()
     before, url = app.config, app.config.callback_url
-    assert await simulator.save_callback(app, url, "t" * 32, "short") == "EncodingAESKey"
-    assert await simulator.save_callback(app, url, "t" * 32, "k" * 43) == "echostr: HTTP 405"
-    assert await simulator.save_callback(app, "http://127.0.0.1:1/", "t", "k" * 43) == (
-        "echostr: HTTP 0"
-    )
+    assert await simulator.save_callback(app, url, "t" * 32, "short") == "key"
+    assert await simulator.save_callback(app, url, "t" * 32, "k" * 43) == "405"
+    assert await simulator.save_callback(app, "http://127.0.0.1:1/", "t", "k" * 43) == "silent"
     with pytest.raises(ConfigError):
         await simulator.save_callback(app, "https://gateway.example.org/", "t", "k" * 43)
     assert app.config == before
@@ -281,11 +279,12 @@ async def test_an_address_is_trusted_once_the_url_is_saved(simulator: Simulator)
     config = new_config(replace(new_app(callback_url=""), trusted_ip=""))
     fresh = Simulator(config, simulator._session, clock=ManualClock(), timing=QUICK)
     app = fresh.app()
-    assert fresh.trust(app, "127.0.0.1") == "URL"
+    assert fresh.trust(app, "127.0.0.1") == "no-url"
     assert await fresh.say(app, "li", "hello") == 0
     refused = app.address_fault("127.0.0.1")
     assert refused is not None
     assert (refused["errcode"], refused["errmsg"][-9:]) == (60020, "127.0.0.1")
+    assert simulator.trust(simulator.app("other"), "nonsense") == "address"
     assert simulator.trust(simulator.app("other"), "127.0.0.1") == ""
     assert simulator.config.apps[1].trusted_ip == "127.0.0.1"
 

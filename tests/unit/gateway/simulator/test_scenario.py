@@ -171,6 +171,7 @@ def test_it_ends_at_the_first_step_that_is_not_met_and_mends_what_it_broke() -> 
     assert [one.good for one in outcomes] == [True, False]
     assert outcomes[1].found == "HTTP 503"
     assert simulator.asked == [
+        ("forget", {}),
         ("fault", {"app": "shop", "name": "60020", "on": True, "address": "203.0.113.7"}),
         ("say", {"user": "li", "app": "shop", "text": "x"}),
         ("fault", {"app": "shop", "name": "", "on": False}),
@@ -180,7 +181,20 @@ def test_it_ends_at_the_first_step_that_is_not_met_and_mends_what_it_broke() -> 
 def test_a_step_may_want_another_status_and_be_somebody_else_s() -> None:
     simulator = Scripted(status=503)
     assert play(simulator, '[[step]]\nsay = "x"\nstatus = 503\nuser = "wang"\napp = "b"\n')[0].good
-    assert simulator.asked == [("say", {"user": "wang", "app": "b", "text": "x"})]
+    assert simulator.asked[1:] == [("say", {"user": "wang", "app": "b", "text": "x"})]
+
+
+def test_what_is_told_ends_with_a_word_and_says_when_nobody_answered() -> None:
+    feed = {
+        "messages": [answer(1, "Ask your own dev machine. Nothing runs or changes before it is")]
+    }
+    told = play(Scripted(feed), expect("sent"))[0].found
+    assert told == "after 0.0 s: Ask your own dev machine. Nothing runs or changes before…"
+    feed = {"messages": [answer(1, "中" * 70)]}
+    assert play(Scripted(feed), expect("sent"))[0].found == f"after 0.0 s: {'中' * 59}…"
+    assert play(Scripted(status=0), '[[step]]\nrepeat = "same"\n')[0] == Outcome(
+        good=False, step="the last callback again, unchanged", found="no answer"
+    )
 
 
 def test_what_the_simulator_does_not_know_ends_it_and_is_mended() -> None:

@@ -300,9 +300,20 @@ async def test_who_waits_hears_of_the_next_thing(rig: Rig) -> None:
 
 
 async def test_the_app_s_own_call_puts_a_card_into_the_chat(rig: Rig) -> None:
-    message = {"touser": "li", "msgtype": "text", "text": {"content": "x"}}
+    message: dict[str, Any] = {"touser": "li", "msgtype": "text", "text": {"content": "x"}}
     assert (await rig.ask("call", message=message))[1]["errcode"] == 0
     assert rig.texts() == ["x"]
+
+
+async def test_what_was_sent_before_is_forgotten_when_a_scenario_begins(rig: Rig) -> None:
+    message: dict[str, Any] = {"touser": "li", "msgtype": "text", "text": {"content": "x"}}
+    message["enable_duplicate_check"] = 1
+    for _ in range(2):
+        await rig.ask("call", message=message)
+    assert rig.texts() == ["x"]
+    await rig.ask("forget")
+    await rig.ask("call", message=message)
+    assert rig.texts() == ["x", "x"]
 
 
 async def test_retries_are_renewed_once_that_is_chosen(rig: Rig) -> None:
