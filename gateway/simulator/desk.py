@@ -163,7 +163,7 @@ class _Desk:
 
     def _state(self) -> dict[str, Any]:
         told = self._simulator.state() | {"unreachable": not self._api.is_open}
-        labels = {name: asdict(label) for name, label in S.FAULTS.items()}
+        labels = [{"name": name, **asdict(label)} for name, label in S.FAULTS.items()]
         return told | {"faults": labels, "api_port": self._api.port}
 
     async def say(self, body: dict[str, Any]) -> Any:

@@ -113,27 +113,23 @@ FAULTS: Final[Mapping[str, Sentence]] = {  # by their names in `faults`
     "40001": Sentence(en="wrong secret", zh="Secret 错误"),
     "40014": Sentence(en="invalid access_token", zh="access_token 不合法"),
     "42001": Sentence(en="access_token expired", zh="access_token 过期"),
-    "45009-minute": Sentence(
-        en="too many calls: blocked for a minute", zh="调用过于频繁：限制一分钟"
-    ),
-    "45009-hour": Sentence(en="too many calls: blocked for an hour", zh="调用过于频繁：限制一小时"),
-    "45009-day": Sentence(
-        en="too many calls: blocked until midnight in China", zh="调用过于频繁：限制到当天结束"
-    ),
+    "45009-minute": Sentence(en="rate limit, 1 min", zh="限频一分钟"),
+    "45009-hour": Sentence(en="rate limit, 1 hour", zh="限频一小时"),
+    "45009-day": Sentence(en="rate limit, today", zh="限频到当天结束"),
     "45033": Sentence(en="too many calls at once", zh="并发过高"),
     "48002": Sentence(en="API not permitted", zh="没有 API 权限"),
     "50003": Sentence(en="the app is switched off", zh="应用已停用"),
     "60020": Sentence(en="address not trusted", zh="IP 不在企业可信IP 中"),
-    "301002": Sentence(en="the AgentID of another app", zh="AgentID 属于其他应用"),
+    "301002": Sentence(en="another app's AgentID", zh="AgentID 属于其他应用"),
     "81013": Sentence(en="no member sees the app", zh="成员都看不到应用"),
     "html": Sentence(en="a web page, status 200", zh="返回网页，状态 200"),
-    "http-500": Sentence(en="HTTP 500, server error", zh="HTTP 500，服务器错误"),
-    "http-502": Sentence(en="HTTP 502, bad gateway", zh="HTTP 502，网关错误"),
-    "http-503": Sentence(en="HTTP 503, unavailable", zh="HTTP 503，服务不可用"),
+    "http-500": Sentence(en="server error", zh="服务器错误"),
+    "http-502": Sentence(en="bad gateway", zh="网关错误"),
+    "http-503": Sentence(en="unavailable", zh="服务不可用"),
     "slow": Sentence(en="answers after 15 s", zh="15 秒后才应答"),
-    "closed": Sentence(en="cut off before WeCom takes it", zh="企业微信收下之前断开"),
-    "answer-lost": Sentence(en="taken, but the answer is lost", zh="已收下，但应答丢失"),
-    "unreachable": Sentence(en="refuses connections, for all apps", zh="拒绝连接，影响所有应用"),
+    "closed": Sentence(en="cut before it is taken", zh="收下之前断开"),
+    "answer-lost": Sentence(en="taken, answer lost", zh="已收下，应答丢失"),
+    "unreachable": Sentence(en="cut off, all apps", zh="拒绝连接，所有应用"),
 }
 SIM_FAULTS_ON: Final = Sentence(en="On: {faults}", zh="已打开：{faults}")
 SIM_NO_FAULTS: Final = Sentence(en="No error is on.", zh="没有打开任何错误。")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -147,6 +148,40 @@ async def test_it_is_accessible_and_fits(
             assert await axe(page) == []
             wide = await page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_however_much_was_said_the_page_is_no_longer_than_its_window(
+    browser: Browser, opened: Desk, width: int
+) -> None:
+    for number in range(12):
+        await opened.simulator.say(opened.simulator.app(), "zhangwei", f"message {number}")
+    async with new_page(browser, width=width) as page:
+        await show(page, opened)
+        for view in ("Chat", "Traffic", "Errors") if width < 1100 else ("",):
+            if view:
+                await page.get_by_role("button", name=view, exact=True).click()
+            beyond = "document.documentElement.scrollHeight - window.innerHeight"
+            assert await page.evaluate(beyond) == 0
+
+
+async def test_what_the_simulator_says_of_a_callback_is_in_the_person_s_language(
+    browser: Browser, opened: Desk
+) -> None:
+    app = opened.simulator.app()
+    opened.gateway.answers = [503] * 4 + [b"no reply"]
+    for text in ("refused", "dropped"):
+        await opened.simulator.say(app, "zhangwei", text)
+    app.config = replace(app.config, callback_url="http://127.0.0.1:9/")
+    await opened.simulator.say(app, "zhangwei", "unheard")
+    async with new_page(browser, lang="zh") as page:
+        await show(page, opened)
+        for said in ("网关没有接收：HTTP 503。", "企业微信会丢弃这个回复：XML", "网关没有应答。"):
+            await expect(page.get_by_text(said, exact=True)).to_be_visible()
+        await page.locator(".exchange").first.click()
+        await page.get_by_role("button", name="原始数据").click()
+        await expect(page.get_by_role("region", name="应答")).to_have_text("无应答")
+        await expect(page.get_by_text("HTTP 0")).to_have_count(0)
 
 
 async def test_all_of_it_works_by_keyboard(browser: Browser, opened: Desk) -> None:

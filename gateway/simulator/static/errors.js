@@ -48,7 +48,7 @@ export function Errors() {
         ${Object.keys(LASTS).map((one) => html`<option key=${one} value=${one}>${t(one)}</option>`)}</select></label></header>
     <div class="settings" tabindex="0" role="group" aria-label=${t("switches")}>
       ${wrong && html`<p role="alert" class="notice bad">${wrong}</p>`}
-      <ul class="faults">${Object.entries(state.faults).map(([name, label]) => html`<li key=${name}><${Switch} on=${isOn(name)}
+      <ul class="faults">${state.faults.map(({ name, ...label }) => html`<li key=${name}><${Switch} on=${isOn(name)}
         label=${html`<span><code>${name}</code> ${label[lang()]}</span>`} hint=${rest(current.faults[name])}
         toggle=${() => change("fault", isOn(name) ? { name, on: false } : { name, on: true, ...LASTS[lasts] })} /></li>`)}</ul>
       <p><button type="button" onClick=${() => change("fault", { name: "", on: false })}>${t("all-off")}</button></p>

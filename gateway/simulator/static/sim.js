@@ -17,7 +17,7 @@ import { catalogue } from "/words.js";
  * @typedef {{ until_ms: number | null, left: number | null, address: string }} Fault
  * @typedef {{ name: string, corp_id: string, app_id: number, callback_url: string,
  *   trusted_ip: string, members: string[], faults: Record<string, Fault> }} App
- * @typedef {{ apps: App[], faults: Record<string, { en: string, zh: string }>, renewed: boolean, unreachable: boolean }} State
+ * @typedef {{ apps: App[], faults: { name: string, en: string, zh: string }[], renewed: boolean, unreachable: boolean }} State
  */
 
 const KEPT = 500;
