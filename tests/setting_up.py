@@ -27,7 +27,7 @@ OF_THE_MACHINE = {"pairing.json"}  # paired in the same home
 SECRETS = {"wecom__corp_secret", "wecom__encoding_aes_key", "wecom__token"}
 CODE = re.compile(r"#(CB1-[A-Z2-7]{26})")
 CONSOLE, TRUST, PAIR = "URL check. Enter goes on without.", "s. Enter goes on without.", "valid."
-STAYS = re.compile(r"service install\s+Its log: \S+$")
+STAYS = re.compile(r"\(Ctrl-C\)\.\s+Its\s+log:\s+\S+$")
 
 
 class WatchedTerminal(Terminal):

@@ -47,7 +47,7 @@ _AFTER: Final = {
     "outbox": ("store", "wecom-app", "ready"),
     "alarms": ("audit-log",),
 }
-_OF_APP: Final = {"callback-keys", "wecom-token", "wecom-app", "callback"}
+_OF_APP: Final = {"callback-keys", "wecom-token", "wecom-app", "callback", "messages"}
 _AT_START: Final = (
     *("version", "settings", "callback-keys", "state", "disk"),
     *("wecom-api", "clock", "wecom-token", "wecom-app"),
@@ -76,7 +76,7 @@ def all_checks(subject: Subject) -> list[Check]:
         _check("public-url", network.public_url),
         *_checks("callback", network.callback, apps),
         _check("link", network.link),
-        _check("messages", local.messages),
+        *_checks("messages", local.messages, apps),
         _check("machines", local.machines),
         _check("ready", network.ready),
         _check("outbox", local.outbox),

@@ -24,7 +24,7 @@ from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import URL_CHECKED
 from gateway.base.settings import check_servable, setting_of, zone_of
-from gateway.doctor.subject import Subject, few
+from gateway.doctor.subject import Subject, few, named
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
 from gateway.flow.alarms import SENTENCES
 from gateway.store import Connection, agents, audit, members
@@ -43,6 +43,7 @@ DAY_MS: Final = 86_400_000
 _OTHER_CORP: Final = "callback.receive-id"
 _UNREADABLE: Final = ("callback.ciphertext", _OTHER_CORP)
 _SIGNATURE: Final = "callback.signature"
+UNREAD: Final = (*_UNREADABLE, _SIGNATURE)
 _ALARMS: Final = {*SENTENCES, "store.was-full"} - {*_UNREADABLE, "app.restored"}
 _HELD: Final = """
     SELECT COUNT(*) AS count, MAX(code) AS code, MIN(created_at) AS since FROM outbox
@@ -50,7 +51,7 @@ _HELD: Final = """
 _FAILED: Final = """
     SELECT COUNT(*) AS count, MAX(code) AS code, MIN(ended_at) AS since FROM outbox
     WHERE state = 'failed' AND ended_at > :after"""
-_HEARD: Final = "SELECT MAX(received_at) AS at FROM inbound"
+_HEARD: Final = "SELECT MAX(received_at) AS at FROM inbound WHERE app = :app"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -102,7 +103,7 @@ class Local:
             receive_id=wecom.corp_id,
         )
         if not (token.isascii() and token.isalnum() and len(token) <= MAX_TOKEN):
-            return Finding("callback-keys.token", Tone.BAD)
+            return Finding("callback-keys.token", Tone.BAD, named(app))
         crypto.decrypt(crypto.encrypt(b"echo", random=secrets.token_bytes(RANDOM_BYTES)))
         return Finding("callback-keys.fine")
 
@@ -157,20 +158,20 @@ class Local:
             return Finding("machines.lacking", Tone.WARN, {"names": few(without)})
         return Finding("machines.fine", facts=facts | {"online": len(valid) - len(away)})
 
-    async def messages(self) -> Finding:
-        """Look at what came from WeCom since the start, and whether it could be read."""
-        events, heard = await self._read(_since_start), await self._read(_last_heard)
+    async def messages(self, app: str) -> Finding:
+        """Look at what came for an app since the start, and whether it could be read."""
+        events, heard = await self._read(_since_start, app), await self._read(_last_heard, app)
         for event, at_ms in events:
-            facts = {"at": self._moment(at_ms)}
+            facts = {"at": self._moment(at_ms), **named(app)}
             if event == _OTHER_CORP and self._subject.is_unknown_corp:
                 continue  # told already, by WeCom itself
             if event in _UNREADABLE and at_ms > heard:
                 return Finding(event, Tone.BAD, facts)
-            # A wrong signature anybody can send: it counts only while none was ever right.
-            if event == _SIGNATURE and not heard:
+            # A wrong signature anybody can send: one that is right says that all is well.
+            if event == _SIGNATURE and at_ms > heard:
                 return Finding(event, Tone.WARN, facts)
         if not heard:
-            known = await self._read(audit.newest_events)
+            known = await self._read(audit.newest_events, app=app)
             if not any(event == URL_CHECKED for event, _ in known):
                 return Finding("messages.not-saved", Tone.WARN)
             return Finding("messages.none-yet")
@@ -318,14 +319,14 @@ def _owner(found: os.stat_result) -> str:
         return str(found.st_uid)
 
 
-def _since_start(conn: Connection) -> list[tuple[str, int]]:
-    events = audit.newest_events(conn)
+def _since_start(conn: Connection, app: str) -> list[tuple[str, int]]:
+    events = audit.newest_events(conn, app=app)
     started = next((n for n, (event, _) in enumerate(events) if event == STARTED), len(events))
     return events[:started]
 
 
-def _last_heard(conn: Connection) -> int:
-    row = conn.one(_HEARD)
+def _last_heard(conn: Connection, app: str) -> int:
+    row = conn.one(_HEARD, app=app)
     return int(row["at"] or 0) if row else 0
 
 

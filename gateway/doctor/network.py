@@ -34,7 +34,7 @@ from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import SendOutcome
 from gateway.base.settings import App, is_served, public_url
 from gateway.channels.wecom_app import OWN_CHECK, SEEN_AS
-from gateway.doctor.subject import Subject, few
+from gateway.doctor.subject import Subject, few, named
 from gateway.doctor.words import TITLES
 from gateway.link.endpoint import LINK_PATH
 from gateway.store import members
@@ -152,14 +152,14 @@ class Network:
             return Finding("wecom-token.fine")
         if refusal.errcode in _CREDENTIALS:
             self._subject.refusals[known] = refusal
-        return refused(wecom, refusal)
+        return refused(app, wecom, refusal)
 
     async def wecom_app(self, app: str) -> Finding:
         """Ask WeCom for the app, which needs its id, its secret and a trusted address."""
         wecom = self._subject.app(app)
         view = await self._ask(wecom, WeComClient.look_at_app)
         if isinstance(view, SendOutcome):
-            return refused(wecom, view)
+            return refused(app, wecom, view)
         facts: dict[str, object] = {"app": wecom.agent_id}
         if view.is_closed:
             return Finding("wecom.app-closed", Tone.BAD, facts)
@@ -301,10 +301,10 @@ class Network:
         return URL.build(scheme="http", host=host, port=listen.port, path=path)
 
 
-def refused(wecom: App, refusal: SendOutcome) -> Finding:
+def refused(name: str, wecom: App, refusal: SendOutcome) -> Finding:
     """Return what a refusal of WeCom's API means for these settings."""
     address = _ADDRESS.search(refusal.errmsg)
-    facts = {
+    facts = named(name) | {
         "errcode": "—" if refusal.errcode is None else refusal.errcode,
         "errmsg": refusal.errmsg,
         "address": address[1] if address else "?",

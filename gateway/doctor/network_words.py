@@ -79,24 +79,24 @@ _WECOM: Final = {
         ("WeCom knows no corp {corp} ({errcode})", "企业微信中没有企业 {corp}（{errcode}）"),
         NO_SENDING,
         (
-            "correct wecom.corp_id: 我的企业 → 企业信息 → 企业ID",
-            "更正 wecom.corp_id：我的企业 → 企业信息 → 企业ID",
+            "correct {of}.corp_id: 我的企业 → 企业信息 → 企业ID",
+            "更正 {of}.corp_id：我的企业 → 企业信息 → 企业ID",
         ),
     ),
     "wecom.bad-secret": ill(
-        ("wecom.corp_secret is wrong ({errcode})", "wecom.corp_secret 不正确（{errcode}）"),
+        ("{of}.corp_secret is wrong ({errcode})", "{of}.corp_secret 不正确（{errcode}）"),
         NO_SENDING,
         (
-            "copy it again: 应用管理 → 自建 → the app → Secret",
-            "重新复制：应用管理 → 自建 → 该应用 → Secret",
+            "copy it again into {file}__corp_secret: 应用管理 → 自建 → the app → Secret",
+            "重新复制到 {file}__corp_secret：应用管理 → 自建 → 该应用 → Secret",
         ),
     ),
     "wecom.bad-agent-id": ill(
         ("the secret is not of app {app} ({errcode})", "Secret 不属于应用 {app}（{errcode}）"),
         NO_SENDING,
         (
-            "take wecom.agent_id and the secret from one app: 应用管理 → 自建 → the app → AgentId",
-            "wecom.agent_id 与 Secret 须来自同一应用：应用管理 → 自建 → 该应用 → AgentId",
+            "take {of}.agent_id and the secret from one app: 应用管理 → 自建 → the app → AgentId",
+            "{of}.agent_id 与 Secret 须来自同一应用：应用管理 → 自建 → 该应用 → AgentId",
         ),
     ),
     "wecom.forbidden": ill(

@@ -17,6 +17,7 @@ from gateway.base.settings import (
     GatewaySettings,
     load_settings,
     secrets_folder,
+    setting_of,
     state_dir,
 )
 
@@ -27,6 +28,12 @@ def few(names: Sequence[str]) -> str:
     """Return some names, and how many more there are."""
     more = f" +{len(names) - SHOWN}" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
+
+
+def named(app: str) -> dict[str, object]:
+    """Return what the settings of an app, and the files of its secrets, begin with."""
+    path = setting_of(app, "")[:-1]
+    return {"of": ".".join(path), "file": "__".join(path)}
 
 
 @dataclass(slots=True)

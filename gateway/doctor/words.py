@@ -128,8 +128,8 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
     ),
     "callback-keys.token": ill(
         (
-            "wecom.token is not 1 to 32 letters and digits",
-            "wecom.token 不是 1 到 32 位的字母和数字",
+            "{of}.token is not 1 to 32 letters and digits",
+            "{of}.token 不是 1 到 32 位的字母和数字",
         ),
         NO_CALLBACK,
         (
@@ -279,12 +279,12 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
         ),
         (
             (
-                "copy it again: 应用管理 → 自建 → the app → 接收消息 → 设置API接收 → "
-                "EncodingAESKey; then restart the gateway"
+                "copy it again into {file}__encoding_aes_key: 应用管理 → 自建 → the app → "
+                "接收消息 → 设置API接收 → EncodingAESKey"
             ),
             (
-                "重新复制：应用管理 → 自建 → 该应用 → 接收消息 → 设置API接收 → EncodingAESKey；"
-                "然后重启网关"
+                "重新复制到 {file}__encoding_aes_key：应用管理 → 自建 → 该应用 → 接收消息 → "
+                "设置API接收 → EncodingAESKey"
             ),
         ),
     ),
@@ -292,25 +292,25 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
         ("one came at {at} for another corp", "{at} 收到的消息属于另一个企业"),
         ("messages are lost", "消息会丢失"),
         (
-            "correct wecom.corp_id: 我的企业 → 企业信息 → 企业ID; then restart the gateway",
-            "更正 wecom.corp_id：我的企业 → 企业信息 → 企业ID；然后重启网关",
+            "correct {of}.corp_id: 我的企业 → 企业信息 → 企业ID; then restart the gateway",
+            "更正 {of}.corp_id：我的企业 → 企业信息 → 企业ID；然后重启网关",
         ),
     ),
     "callback.signature": ill(
         (
-            "none was ever right, and one with a wrong signature came at {at}",
-            "从未收到有效消息，{at} 收到签名错误的请求",
+            "one with a wrong signature came at {at}, and none that is right since",
+            "{at} 收到签名错误的请求，此后没有收到有效消息",
         ),
         (
-            "if it was WeCom, wecom.token is not that of the console",
-            "如果来自企业微信，说明 wecom.token 与管理后台不一致",
+            "if it was WeCom, {of}.token is not that of the console; messages are lost",
+            "如果来自企业微信，说明 {of}.token 与管理后台不一致，消息会丢失",
         ),
         (
             (
-                "copy it again: 应用管理 → 自建 → the app → 接收消息 → 设置API接收 → Token; "
-                "then restart the gateway"
+                "copy it again into {file}__token: 应用管理 → 自建 → the app → 接收消息 → "
+                "设置API接收 → Token"
             ),
-            "重新复制：应用管理 → 自建 → 该应用 → 接收消息 → 设置API接收 → Token；然后重启网关",
+            "重新复制到 {file}__token：应用管理 → 自建 → 该应用 → 接收消息 → 设置API接收 → Token",
         ),
     ),
     "outbox.fine": good("nothing is held up", "没有滞留"),

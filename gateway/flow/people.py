@@ -39,8 +39,8 @@ LANGUAGES: Mapping[Lang, Sentence] = {
     "zh": Sentence(en="Chinese", zh="中文"),
 }
 OF_EACH_MESSAGE = Sentence(
-    en="that of each message; “{prefix} lang en” sets one",
-    zh="按每条消息的语言；“{prefix} 语言 中文”可固定",
+    en="Chinese where you write Chinese, else {language}; “{prefix} lang en” sets one",
+    zh="用中文提问时为中文，否则为{language}；“{prefix} 语言 中文”可固定",
 )
 TASKS_LEFT = Sentence(
     en="Tasks left today: {left} of {limit}; anew at {until} (in {wait})",
@@ -81,6 +81,7 @@ def whoami(request: MemberRequest) -> str:
     person, prefix = member.person, request.policy.prefix
     machines = ", ".join(agent.machine for agent in member.machines) or speaker.say(NONE)
     spoken = LANGUAGES[member.lang] if member.lang else OF_EACH_MESSAGE
+    other = speaker.say(LANGUAGES[request.policy.lang])
     quota = request.policy.quota_of(member, at_ms=request.at.wall_ms)
     if quota is None:
         left = speaker.say(NO_DAILY_LIMIT)
@@ -93,7 +94,7 @@ def whoami(request: MemberRequest) -> str:
             speaker.say(YOU, user=person.user, app=person.app),
             speaker.say(YOUR_ROLE, role=speaker.say(ROLES[request.policy.role_of(member)])),
             speaker.say(YOUR_MACHINES, machines=machines),
-            speaker.say(YOUR_LANGUAGE, language=speaker.say(spoken, prefix=prefix)),
+            speaker.say(YOUR_LANGUAGE, language=speaker.say(spoken, prefix=prefix, language=other)),
             left,
         ]
     )

@@ -104,11 +104,14 @@ def check_newest(conn: Connection, *, count: int = NEWEST) -> None:
         verify_chain(found, after=base_of(found[0]))
 
 
-def newest_events(conn: Connection, *, count: int = NEWEST) -> list[tuple[str, int]]:
-    """Return the newest events and their moments, the newest first."""
+def newest_events(
+    conn: Connection, *, count: int = NEWEST, app: str | None = None
+) -> list[tuple[str, int]]:
+    """Return the newest events and their moments, the newest first; but those of other apps."""
     found = entries(conn, after=newest(conn).seq - count, limit=count)
     read = (json.loads(body) for _, _, body, _ in reversed(found))
-    return [(entry["event"], entry["at"]) for entry in read]
+    ours = (entry for entry in read if app is None or entry.get("app", app) == app)
+    return [(entry["event"], entry["at"]) for entry in ours]
 
 
 class Allowance:

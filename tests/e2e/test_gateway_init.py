@@ -73,7 +73,7 @@ def test_a_new_admin_gets_from_nothing_to_a_paired_machine(tmp_path: Path) -> No
             assert terminal.fork.wait(10) == 0
         assert trial.gateways() == []
         (said,) = SimulatorClient(trial.console.page_port).messages(0)
-        assert (said["user"], said["text"].partition("：")[0]) == ("zhangwei", "一切就绪")
+        assert (said["user"], said["text"].partition(":")[0]) == ("zhangwei", "It works")
         assert trial.is_whole()
 
 
@@ -103,6 +103,19 @@ def test_a_second_run_changes_nothing(trial: Trial) -> None:
     assert (_codes(trial), codes) == (1, 1)
     assert len(SimulatorClient(trial.console.page_port).messages(0)) == 1
     assert trial.is_whole()
+
+
+def test_a_check_of_the_console_that_does_not_fit_is_said_while_it_waits(trial: Trial) -> None:
+    with trial.init() as terminal:
+        assert trial.walk(terminal, before=CONSOLE)
+        url = f"{trial.base}/wecom/app"
+        console = SimulatorClient(trial.console.page_port)
+        key = (trial.secrets / "wecom__encoding_aes_key").read_text(encoding="utf-8")
+        assert console.save(url=url, token="of-no-app", encoding_aes_key=key)
+        assert terminal.rests_at(lambda shown: "into wecom__token" in " ".join(shown.split()))
+        assert "with a wrong signature" in terminal.shown
+        trial.save_callback()
+        assert terminal.rests_at(lambda shown: "checked the callback" in " ".join(shown.split()))
 
 
 def test_what_an_admin_wrote_is_kept_with_its_comments_and_its_mode(trial: Trial) -> None:

@@ -29,6 +29,13 @@ def put(place: Place, **secrets: str) -> None:
         (place.made.secrets / f"wecom__{name}").write_text(value, encoding="utf-8")
 
 
+def status(place: Place) -> tuple[int, str | None]:
+    """Return the exit code of ``gateway status``, and what of the app cannot be read."""
+    config = ("gateway", "--config", str(place.made.gateway))
+    done = place.run(*config, "status", "--json", check=False)
+    return done.returncode, json.loads(done.stdout)["apps"]["main"]["unread"]
+
+
 @pytest.mark.requirement("P3")
 def test_a_gateway_takes_up_new_secrets_without_a_restart(place: Place) -> None:
     app = place.made.config.first
@@ -47,10 +54,12 @@ def test_a_gateway_takes_up_new_secrets_without_a_restart(place: Place) -> None:
     wait_until(lambda: "secrets-renewed" in place.log("gateway"))
     assert "No machine works for you" in place.hears("No machine")
     assert place.callback("@dev status") == 403, "the old keys open nothing any more"
+    assert status(place) == (1, "callback.signature")
     now = replace(fresh, corp_secret=app.corp_secret)
     place.made = replace(place.made, config=place.made.config.with_app(now))
     assert place.callback("@dev status") == 200
     assert place.hears("no open task")
+    assert status(place) == (0, None)
 
     log = place.log("gateway")
     assert log.count("listening") == 1

@@ -119,8 +119,8 @@ MEMBER_USER: Final = Sentence(
     zh="UserID，与企业微信中完全一致；属于其他应用时写作 应用名:UserID",
 )
 MEMBER_LANG: Final = Sentence(
-    en="language to answer in; left out, that of each message",
-    zh="答复所用语言；不填则按每条消息的语言",
+    en="language to answer in; left out, Chinese where they write it, else that of the settings",
+    zh="答复所用语言；不填时，用中文提问则为中文，否则为设置中的语言",
 )
 DEVICES: Final = Sentence(
     en="List the machines: since when each is online or offline as the gateway last noted it, whom "
@@ -363,6 +363,9 @@ STATUS_APP: Final = Sentence(
     "waiting, {failed} failed",
     zh="{mark} {app}（{corp}，AgentId {agent}）：最近收到 {heard}，最近发出 {sent}，"
     "{waiting} 条等待，{failed} 条失败",
+)
+STATUS_UNREAD: Final = Sentence(
+    en="  cannot be read: {said}\n  → {mend}", zh="  无法读取消息：{said}\n  → {mend}"
 )
 STATUS_HELD: Final = Sentence(
     en="  cannot send since {since}: {said}\n  → {mend}",

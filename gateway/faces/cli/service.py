@@ -64,7 +64,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         settings = load_settings(file=config, environ=environ, secrets_dir=None)
         state = _state(settings, environ, args.user)
         secrets = args.secrets_dir.absolute() if args.secrets_dir else None
-        _check_seen(config, secrets, state)
+        check_seen(config, secrets, state)
         marks = {"STATE": _state_lines(state, args.user), "CREDENTIALS": _credentials(secrets)}
         command = service.own_command("gateway", "--config", str(config))
         if sys.platform == "darwin" and secrets:  # launchd hands out no credentials
@@ -105,7 +105,12 @@ def _state(settings: GatewaySettings, environ: Mapping[str, str], user: str) -> 
     return Path(account.pw_dir) / usual / "codexbridge" / "gateway"
 
 
-def _check_seen(config: Path, secrets: Path | None, state: Path) -> None:
+def check_seen(config: Path, secrets: Path | None, state: Path) -> None:
+    """Refuse what lies in a home folder, which the unit hides.
+
+    Raises:
+        ConfigError: ``service.in-home`` (why, path).
+    """
     seen = [("program", Path(place)) for place in (sys.prefix, sys.base_prefix, __file__)]
     seen += [("file", config), ("file", secrets or config), ("state", state)]
     for why, path in seen:

@@ -12,9 +12,11 @@ from gateway.faces.cli import sentences as texts
 if TYPE_CHECKING:
     import argparse
 
+    from common.doctor import Finding
     from gateway.base.settings import App
     from gateway.store.outbox_admin import Standing
 
+_LOOKS: Final = {"port", "messages"}
 MARKS: Final = {True: "✓", False: "✗"}
 
 
@@ -24,24 +26,24 @@ def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], la
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Show how the gateway stands; returns 1 where it does not run or an app cannot send."""
+    """Show how the gateway stands; returns 1 where it does not run or an app cannot do its work."""
     from gateway.store import agents, outbox_admin
 
     with console.open_store() as store:
         found = {one.app: one for one in store.read(outbox_admin.standings)}
         machines = [one for one in store.read(agents.everyone) if one.revoked_at is None]
-    runs = _runs(console)
+    runs, unread = _look(console)
     apps = console.settings.wecom.every()
     online = sum(machine.online for machine in machines) if runs else 0
-    stand = {name: _record(app, found.get(name)) for name, app in apps.items()}
-    well = runs and all(one["held"] is None for one in stand.values())
+    stand = {name: _record(app, found.get(name), unread.get(name)) for name, app in apps.items()}
+    well = runs and all(one["held"] is one["unread"] is None for one in stand.values())
     if args.json:
         known = {"online": online, "known": len(machines)}
         console.print_json({"running": runs, "apps": stand, "machines": known})
         return 0 if well else 1
     console.tell(texts.STATUS_RUNS if runs else texts.STATUS_STOPPED, mark=MARKS[runs])
     for name, app in apps.items():
-        _tell(console, name, app, stand[name])
+        _tell(console, name, app, stand[name], unread.get(name))
     console.tell(texts.STATUS_MACHINES, online=online, known=len(machines))
     return 0 if well else 1
 
@@ -49,18 +51,26 @@ def run(args: argparse.Namespace, console: Console) -> int:
 COMMANDS: Final[Mapping[str, Command]] = {"status": run}
 
 
-def _runs(console: Console) -> bool:
+def _look(console: Console) -> tuple[bool, dict[str, Finding]]:
+    """Return whether it runs, and what of an app cannot be read, as the doctor sees it."""
     import asyncio
 
     from common.doctor import examine
+    from gateway.base.messages import FIRST_APP
     from gateway.doctor import Subject, all_checks
 
     subject = Subject(console.environ, served=console.settings, loaded=console.settings)
-    asyncio.run(examine([check for check in all_checks(subject) if check.name == "port"]))
-    return subject.running
+    wanted = [one for one in all_checks(subject) if one.name.partition(".")[0] in _LOOKS]
+    found = asyncio.run(examine(wanted))
+    unread = {
+        one.check.name.partition(".")[2] or FIRST_APP: one.finding
+        for one in found
+        if one.finding.code.startswith("callback.")
+    }
+    return subject.running, unread
 
 
-def _record(app: App, standing: Standing | None) -> dict[str, Any]:
+def _record(app: App, standing: Standing | None, unread: Finding | None) -> dict[str, Any]:
     from dataclasses import asdict
 
     hold = standing.hold if standing else None
@@ -68,6 +78,7 @@ def _record(app: App, standing: Standing | None) -> dict[str, Any]:
         "corp_id": app.corp_id,
         "agent_id": app.agent_id,
         "held": asdict(hold) if hold else None,
+        "unread": unread.code if unread else None,
         "waiting": standing.waiting if standing else 0,
         "failed": standing.failed if standing else 0,
         "heard_at": standing.heard_at if standing else None,
@@ -75,7 +86,9 @@ def _record(app: App, standing: Standing | None) -> dict[str, Any]:
     }
 
 
-def _tell(console: Console, name: str, app: App, one: Mapping[str, Any]) -> None:
+def _tell(
+    console: Console, name: str, app: App, one: Mapping[str, Any], unread: Finding | None
+) -> None:
     never = console.say(texts.NEVER)
     facts = {
         "app": name,
@@ -87,20 +100,24 @@ def _tell(console: Console, name: str, app: App, one: Mapping[str, Any]) -> None
         "failed": one["failed"],
     }
     held = one["held"]
-    console.tell(texts.STATUS_APP, mark=MARKS[held is None], **facts)
+    console.tell(texts.STATUS_APP, mark=MARKS[held is unread is None], **facts)
+    if unread is not None:
+        said, mend = _why(console, unread)
+        console.tell(texts.STATUS_UNREAD, said=said, mend=mend)
     if held is not None:
+        from gateway.base.messages import SendOutcome
+        from gateway.doctor.network import refused
+
         since = console.moment(held["since_at"], "%H:%M")
-        said, mend = _why(console, app, held)
+        outcome = SendOutcome("retry", held["errcode"], held["errmsg"], 0.0, held["code"])
+        said, mend = _why(console, refused(name, app, outcome))
         console.tell(texts.STATUS_HELD, since=since, said=said, mend=mend)
 
 
-def _why(console: Console, app: App, held: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what keeps an app from sending, and what mends it, in the doctor's own words."""
+def _why(console: Console, finding: Finding) -> tuple[str, str]:
+    """Return what is wrong, and what mends it, in the doctor's own words."""
     from common.doctor import Doctor
-    from gateway.base.messages import SendOutcome
     from gateway.doctor import DIAGNOSES
-    from gateway.doctor.network import refused
     from gateway.faces.cli.error_texts import ERRORS
 
-    outcome = SendOutcome("retry", held["errcode"], held["errmsg"], 0.0, held["code"])
-    return Doctor(DIAGNOSES, ERRORS, console.lang).cause_and_mend(refused(app, outcome))
+    return Doctor(DIAGNOSES, ERRORS, console.lang).cause_and_mend(finding)

@@ -159,6 +159,8 @@ class Setup:
     def introduce(self) -> None:
         """Say what this does, and take the options that nobody is asked for."""
         self.screen.tell(texts.BEGIN, file=self.draft.file, secrets=self.draft.secrets)
+        if not self.draft.file.exists():  # the team's language, until somebody says otherwise
+            self.draft.put(("language",), self.screen.lang)
         trial = _trial(self.draft.load().listen.port)
         for name, given in (
             (("wecom", "api_base"), self.args.api_base),

@@ -7,6 +7,7 @@ that ends with this command.
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,16 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.children import Child, Children
-from common.errors import UnavailableError
+from common.doctor import Finding, Tone
+from common.errors import ConfigError, UnavailableError
 from common.home import private_dir
 from common.protocol.pairing import pairing_line
 from common.sentences import say
-from gateway.base.messages import URL_CHECKED, SendOutcome
+from gateway.base.messages import FIRST_APP, URL_CHECKED, SendOutcome
+from gateway.doctor.local import UNREAD
 from gateway.doctor.network import refused
+from gateway.doctor.subject import named
 from gateway.faces.cli import now, now_ms
 from gateway.faces.cli.devices import await_machine, make_code
 from gateway.faces.cli.init import texts
-from gateway.store import Connection, audit
+from gateway.faces.cli.service import check_seen
+from gateway.store import Connection, audit, outbox_admin
 
 if TYPE_CHECKING:
     from gateway.faces.cli.init.flow import Setup
@@ -115,8 +120,14 @@ def save_in_console(setup: Setup, gateway: Running) -> None:
         shown.append((label, setup.made.get(name, where)))
     screen.print("\n".join(f"    {label:<16}{value}" for label, value in shown))
     screen.tell(texts.WAIT_CONSOLE)
+    begun_ms, told = now_ms(), 0
     while not _was_checked(setup):
         gateway.check()
+        for event, at_ms in reversed(_events(setup)):
+            if event in UNREAD and at_ms >= max(begun_ms, told + 1):
+                told = at_ms  # a check came, and these keys do not open it
+                facts = {"at": setup.console.moment(at_ms, "%H:%M"), **named(FIRST_APP)}
+                setup.show("messages", Finding(event, Tone.BAD, facts))
         if screen.entered(POLL_SECONDS):
             screen.tell(texts.CONSOLE_LATER)
             return
@@ -124,12 +135,19 @@ def save_in_console(setup: Setup, gateway: Running) -> None:
 
 
 def _was_checked(setup: Setup) -> bool:
-    """Tell whether WeCom has checked the address since these keys are there."""
+    """Tell whether WeCom has checked the address, or sent something, since these keys are there."""
     files = [setup.draft.secret_file(name) for name in (TOKEN, AES_KEY)]
     since = max((int(file.stat().st_mtime * 1000) for file in files if file.exists()), default=0)
     with setup.console.open_store() as store:
-        found = store.read(audit.newest_events)
-    return any(event == URL_CHECKED and at_ms >= since for event, at_ms in found)
+        heard = {one.app: one.heard_at or 0 for one in store.read(outbox_admin.standings)}
+    if heard.get(FIRST_APP, 0) > since:
+        return True
+    return any(event == URL_CHECKED and at_ms >= since for event, at_ms in _events(setup))
+
+
+def _events(setup: Setup) -> list[tuple[str, int]]:
+    with setup.console.open_store() as store:
+        return store.read(audit.newest_events, app=FIRST_APP)
 
 
 def greet(setup: Setup, gateway: Running) -> None:
@@ -149,7 +167,7 @@ def greet(setup: Setup, gateway: Running) -> None:
             screen.tell(texts.NOT_DELIVERED, **facts)
             return
         if outcome.code != told:
-            setup.show("wecom-app", refused(setup.draft.load().wecom, outcome))
+            setup.show("wecom-app", refused(FIRST_APP, setup.draft.load().wecom, outcome))
             screen.tell(texts.WAIT_MESSAGE, seconds=round(SEND_SECONDS))
         told = outcome.code
         gateway.check()
@@ -222,6 +240,18 @@ def _look_up(setup: Setup, gateway: Running) -> None:
         raise _SkippedError
 
 
+def _tell_service(setup: Setup) -> None:
+    draft = setup.draft
+    try:
+        check_seen(draft.file, draft.secrets, setup.console.state)
+    except ConfigError:
+        setup.screen.tell(texts.MOVE_FIRST)
+        return
+    places = ("--config", str(draft.file), "--secrets-dir", str(draft.secrets))
+    command = shlex.join(("sudo", "codexbridge", "gateway", *places, "service", "install"))
+    setup.screen.tell(texts.AS_A_SERVICE, command=command)
+
+
 def stay(setup: Setup, gateway: Running) -> int:
     """Say what runs, and stay until Ctrl-C if it was started here; returns the exit code."""
     screen = setup.screen
@@ -230,6 +260,7 @@ def stay(setup: Setup, gateway: Running) -> int:
     if gateway.child is None:
         return 0
     try:
+        _tell_service(setup)
         screen.tell(texts.STAYS, log=_log(setup))
         while True:
             gateway.check()

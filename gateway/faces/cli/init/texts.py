@@ -225,9 +225,17 @@ IN_PLACE: Final = Sentence(
     zh="    地址  {url}\n    设置  {file}\n    状态  {state}\n检查：codexbridge gateway doctor",
 )
 STAYS: Final = Sentence(
-    en="The gateway runs here and ends with this command (Ctrl-C). To keep it running without a "
-    "terminal:\n    codexbridge gateway service install\nIts log: {log}",
-    zh="网关由本命令运行，并随本命令结束（Ctrl-C）。要让它脱离终端持续运行：\n"
-    "    codexbridge gateway service install\n日志：{log}",
+    en="The gateway runs here and ends with this command (Ctrl-C). Its log: {log}",
+    zh="网关由本命令运行，并随本命令结束（Ctrl-C）。日志：{log}",
+)
+AS_A_SERVICE: Final = Sentence(
+    en="To keep it running without a terminal, and start it at boot:\n    {command}",
+    zh="要让它脱离终端持续运行并开机启动：\n    {command}",
+)
+MOVE_FIRST: Final = Sentence(
+    en="To keep it running without a terminal, move it out of this home folder, which a service "
+    "does not see, in a few commands: “Move it to a service” in codexbridge help admin",
+    zh="要让它脱离终端持续运行，请先把它移出用户主目录（服务无法访问），只需几条命令："
+    "见 codexbridge help admin 的“移到服务中”",
 )
 STOPPING: Final = Sentence(en="Stopping the gateway …", zh="正在停止网关……")
