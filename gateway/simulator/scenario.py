@@ -7,6 +7,7 @@ with one verb and its options.  What each verb and option is for stands in docs/
 from __future__ import annotations
 
 import secrets
+import shlex
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ from common.errors import CodexBridgeError, ConfigError
 from common.sentences import Lang, Sentence, say
 from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
+from gateway.simulator.config import FIRST
 from gateway.simulator.faults import FAULTS
 
 MAX_BYTES: Final = 65_536
@@ -370,7 +372,11 @@ class Run:
         sentence = S.FOUND_ANSWER if answers else S.FOUND_FAILED if failed else S.FOUND_NOTHING
         if step.value == "called" and called:
             sentence = S.FOUND_CALLED
+        if not good and sentence is S.FOUND_NOTHING:
+            sentence = S.FOUND_UNHEARD
+        member = who["user"] if who["app"] in ("", FIRST) else f"{who['app']}:{who['user']}"
         found = {
+            "member": shlex.quote(member),  # a scenario of somebody else's may name it
             "seconds": f"{waited_s:.1f}",
             "text": _beginning(answers[0]) if answers else "",
             "why": failed[0] if failed else "",

@@ -252,6 +252,12 @@ FOUND_FAILED: Final = Sentence(
 )
 FOUND_CALLED: Final = Sentence(en="after {seconds} s", zh="{seconds} 秒后")
 FOUND_NOTHING: Final = Sentence(en="nothing new within {seconds} s", zh="{seconds} 秒内没有新内容")
+FOUND_UNHEARD: Final = Sentence(
+    en="nothing new within {seconds} s. Is {member} a member? Others get one answer a day: "
+    "codexbridge gateway member add {member}, or play as a member with --user",
+    zh="{seconds} 秒内没有新内容。{member} 是成员吗？非成员每天只会收到一次回复：请运行 "
+    "codexbridge gateway member add {member}，或用 --user 指定一位成员",
+)
 
 SIM_CHECK: Final = Sentence(
     en="check a callback URL on this machine against WeCom's rules",

@@ -197,6 +197,18 @@ def test_what_is_told_ends_with_a_word_and_says_when_nobody_answered() -> None:
     )
 
 
+def test_where_nothing_comes_it_is_asked_whether_this_is_a_member() -> None:
+    for app, member in (("", "li"), ("main", "li"), ("shop", "shop:li")):
+        (silent,) = play(Scripted(), expect("sent"), app=app)
+        assert f"codexbridge gateway member add {member}, or" in silent.found
+        assert "--user" in silent.found
+    (silent,) = play(Scripted(), expect("sent", 'user = "a; reboot"'))
+    assert "member add 'a; reboot', or" in silent.found
+    held = {"exchanges": [called(1, "message/send", 60020, "60020")]}
+    for step, feed in ((expect("sent"), held), (expect("nothing"), {})):
+        assert "member" not in play(Scripted(feed), step)[0].found
+
+
 def test_what_the_simulator_does_not_know_ends_it_and_is_mended() -> None:
     simulator = Scripted()
 
