@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
+from common.errors import UnavailableError
 from gateway.simulator import check_words as W  # noqa: N812 - a table of constants
 from gateway.simulator.conformance import Check, Finding, Probing, check, flipped, refused, taken
 from gateway.simulator.documents import ReplyError, read_reply
@@ -16,6 +17,7 @@ from gateway.simulator.probe import Probe, Seen, told
 VERIFY_S: Final = 1.0
 HOUR_S: Final = 3600
 AT_ONCE: Final = 8
+_REFUSED: Final = 400
 
 # The console's URL check.
 
@@ -29,6 +31,17 @@ def _echo(
         encrypted = probe.seal(echo.encode())
     signed = probe.sign(encrypted)
     return echo, probe.get([*signed.pairs(), ("echostr", encrypted)], raw_plus=raw)
+
+
+def check_keys(probe: Probe) -> None:
+    """Return unless the URL refuses whatever is made with these keys: then no check tells anything.
+
+    Raises:
+        UnavailableError: ``sim.check-refused`` (echo, message): the HTTP statuses.
+    """
+    echo = _echo(probe)[1].status
+    if echo >= _REFUSED and (message := probe.post_plain(probe.message()).status) >= _REFUSED:
+        raise UnavailableError("sim.check-refused", echo=echo, message=message)
 
 
 def _echoes(*, echo: str = "", plus: bool = False, raw: bool = False) -> Probing:

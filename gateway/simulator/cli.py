@@ -302,12 +302,14 @@ def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
 def _check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     from common.clock import SystemClock
     from gateway.simulator import report
+    from gateway.simulator.check_accepts import check_keys
     from gateway.simulator.probe import Probe
 
     clock = SystemClock()
     url, keys = _keys(args, environ)
     probe = Probe(url, keys, clock=clock, user=args.user)
     probe.connect()
+    check_keys(probe)
     if not args.json:
         shown = url.partition("?")[0]
         facts = {"url": reveal(shown), "count": len(report.CHECKS), "user": reveal(args.user)}
@@ -330,11 +332,10 @@ def _check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
 def _keys(args: argparse.Namespace, environ: Mapping[str, str]) -> tuple[str, CallbackKeys]:
     """Return the URL, and what belongs to it: asked for, or from the gateway's settings."""
     from common.errors import ConfigError
-    from gateway.simulator.probe import CallbackKeys
+    from gateway.simulator.probe import CallbackKeys, place_of
 
     if args.receive_id is not None:
-        if not args.url:
-            raise ConfigError("sim.check-url", url="")
+        place_of(args.url or "")  # before anybody types a key
         token, key = _asked("Token: "), _asked("EncodingAESKey: ")
         return args.url, CallbackKeys(token, key, args.receive_id, args.agent_id)
     # The one place where the simulator's half looks at the gateway's: values alone come of it.

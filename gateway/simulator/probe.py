@@ -107,7 +107,7 @@ class Probe:
     """
 
     def __init__(self, url: str, keys: CallbackKeys, *, clock: Clock, user: str) -> None:
-        self._host, self._port, self._path, self._extra = _place(url)
+        self._host, self._port, self._path, self._extra = place_of(url)
         if not (keys.token and keys.corp_id and _KEY.fullmatch(keys.encoding_aes_key)):
             raise ConfigError("sim.check-keys")
         self.crypto = SimulatedCrypto(keys.token, keys.encoding_aes_key, keys.corp_id)
@@ -272,7 +272,12 @@ def _send(line: socket.socket, sent: Sequence[bytes]) -> None:
         pass  # it has answered before all was sent, as for a body that is too large
 
 
-def _place(url: str) -> tuple[str, int, str, str]:
+def place_of(url: str) -> tuple[str, int, str, str]:
+    """Return host, port, path and query of a URL on this machine.
+
+    Raises:
+        ConfigError: ``sim.check-url`` (url), ``why`` is ``missing`` where there is none.
+    """
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -281,5 +286,6 @@ def _place(url: str) -> tuple[str, int, str, str]:
     except ValueError:
         is_ours = False
     if not is_ours or parts.username is not None or not (parts.path + parts.query).isprintable():
-        raise ConfigError("sim.check-url", url=url.partition("?")[0])
+        why = "" if url else "missing"
+        raise ConfigError("sim.check-url", url=url.partition("?")[0], why=why)
     return host, port, quote(parts.path or "/", safe="/%"), quote(parts.query, safe="=&%+")

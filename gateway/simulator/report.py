@@ -46,7 +46,10 @@ def summary_of(results: Sequence[Result], lang: Lang) -> str:
     """Return what all of it comes to."""
     failed = sum(not one.finding.good for one in results if one.check.required)
     advised = sum(not one.finding.good for one in results if not one.check.required)
-    sentence = S.CHECK_BAD if failed else S.CHECK_ADVISED if advised else S.CHECK_GOOD
+    if failed:
+        sentence = S.CHECK_BAD if advised else S.CHECK_FAILED
+    else:
+        sentence = S.CHECK_ADVISED if advised else S.CHECK_GOOD
     return say(sentence, lang, count=len(results), failed=failed, advised=advised)
 
 

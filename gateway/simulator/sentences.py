@@ -290,6 +290,10 @@ CHECK_ADVISED: Final = Sentence(
     zh="必需项全部通过；{count} 项检查中有 {advised} 项建议未通过（!）。",
 )
 CHECK_GOOD: Final = Sentence(en="All {count} checks passed.", zh="{count} 项检查全部通过。")
+CHECK_FAILED: Final = Sentence(
+    en="{count} checks: {failed} required {failed:one|ones} failed (✗).",
+    zh="共 {count} 项检查：必需项 {failed} 项未通过（✗）。",
+)
 CHECK_BAD: Final = Sentence(
     en="{count} checks: {failed} required {failed:one|ones} failed (✗), {advised} advised "
     "{advised:one|ones} failed (!).",

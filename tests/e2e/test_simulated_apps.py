@@ -44,6 +44,13 @@ def test_several_apps_and_corps_are_served_side_by_side(tmp_path: Path) -> None:
             *("--secrets-dir", str(root / "config" / "secrets")),
         )
         assert json.loads(report.stdout)["good"]
+        mistyped = place.run(
+            *("sim", "check", config.first.callback_url, "--receive-id", config.first.corp_id),
+            stdin=f"mistyped\n{config.first.encoding_aes_key}\n",
+            check=False,
+        )
+        assert (mistyped.returncode, mistyped.stdout) == (1, "")
+        assert "Token, EncodingAESKey or receive id does not belong to it" in mistyped.stderr
     finally:
         place.stop()
     assert "Traceback" not in place.log("simulator") + place.log("gateway")
@@ -78,10 +85,13 @@ def test_a_callback_that_nobody_answers_is_delivered_four_times(tmp_path: Path) 
             (2, ("trust", "nonsense")),
             (2, ("save", "https://example.com/x")),
             (1, ("send", "")),
+            (2, ("check", "http://example.com/x", "--receive-id", "ww1")),
+            (2, ("check", "--receive-id", "ww1")),
         ):
             told = place.run("sim", *words, check=False)
             said = told.stdout + told.stderr
             assert (told.returncode, "internal" in said.lower()) == (code, False), said
+            assert "check" not in words or "Token: " not in said
     finally:
         place.stop()
     assert "Traceback" not in place.log("simulator")

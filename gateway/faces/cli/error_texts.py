@@ -361,6 +361,19 @@ _SIMULATOR: Final = {
         zh="无法检查 {url}：只支持本机地址的 http://，例如 http://127.0.0.1:8787/wecom/app。请在服务器"
         "所在的机器上检查。",
     ),
+    "sim.check-url/missing": Sentence(
+        en="With --receive-id the URL is needed too, such as http://127.0.0.1:8787/wecom/app.",
+        zh="使用 --receive-id 时还需要给出 URL，例如 http://127.0.0.1:8787/wecom/app。",
+    ),
+    "sim.check-refused": Sentence(
+        en="The URL refuses both the URL check (HTTP {echo}) and a message (HTTP {message}) made "
+        "with these keys: Token, EncodingAESKey or receive id does not belong to it, or its path "
+        "is wrong. The other checks would tell nothing and were not made. Compare with the "
+        "server's settings and log, then check again.",
+        zh="服务器拒绝了用这组密钥生成的 URL 验证（HTTP {echo}）和消息（HTTP {message}）：Token、"
+        "EncodingAESKey 或 receive id 与这个 URL 不符，或者路径有误。其余检查没有意义，未执行。"
+        "请与服务器的设置和日志核对后重新检查。",
+    ),
     "sim.check-nobody": Sentence(
         en="Nobody listens on port {port} of this machine. Start the server, then check again.",
         zh="本机端口 {port} 上没有服务。请先启动服务器，再检查。",

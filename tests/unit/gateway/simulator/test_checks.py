@@ -10,7 +10,7 @@ import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from aiohttp import web
@@ -22,13 +22,14 @@ from structlog import get_logger
 from wechatpy.enterprise.crypto import WeChatCrypto
 
 from common.clock import SystemClock
-from common.errors import ConfigError
+from common.errors import ConfigError, UnavailableError
 from common.text import has_cjk
 from gateway.base.messages import InboundMessage
 from gateway.channels.wecom_app import callback_routes
 from gateway.simulator import probe as probe_module
 from gateway.simulator import report
-from gateway.simulator.conformance import Result
+from gateway.simulator.check_accepts import check_keys
+from gateway.simulator.conformance import Finding, Result
 from gateway.simulator.probe import CallbackKeys, Probe
 from gateway.wecom.crypto import CallbackCrypto
 
@@ -56,7 +57,7 @@ def failed(results: list[Result]) -> set[str]:
     return {one.check.id for one in results if not one.finding.good}
 
 
-async def test_our_own_callback_meets_all_but_what_surrounds_it() -> None:
+def own_callback() -> web.Application:
     async def accept(_message: InboundMessage, _key: bytes) -> None:
         pass
 
@@ -76,10 +77,53 @@ async def test_our_own_callback_meets_all_but_what_surrounds_it() -> None:
             path="/wecom",
         )
     )
-    results = await checked(app)
+    return app
+
+
+async def test_our_own_callback_meets_all_but_what_surrounds_it() -> None:
+    results = await checked(own_callback())
     # The guards around all paths hide the software and what the framework says.
     assert failed(results) == {"all.no-banner", "all.no-body"}
     assert report.is_good(results)
+
+
+async def test_keys_that_do_not_belong_to_the_url_are_told_from_a_bad_server() -> None:
+    other_key = KEYS.encoding_aes_key[::-1]
+    async with TestServer(own_callback(), host="127.0.0.1") as server:
+
+        async def refusal(url: str, keys: CallbackKeys) -> tuple[str, dict[str, object]]:
+            probe = Probe(url, keys, clock=SystemClock(), user="check")
+            try:
+                await asyncio.to_thread(check_keys, probe)
+            except UnavailableError as error:
+                return error.code, error.facts
+            return "", {}
+
+        url = str(server.make_url("/wecom"))
+        refused = ("sim.check-refused", {"echo": 403, "message": 403})
+        assert await refusal(url, KEYS) == ("", {})
+        assert await refusal(url, replace(KEYS, token="mistyped")) == refused
+        assert await refusal(url, replace(KEYS, encoding_aes_key=other_key)) == refused
+        assert await refusal(url, replace(KEYS, corp_id="ww0000000000000000")) == refused
+        lost = ("sim.check-refused", {"echo": 404, "message": 404})
+        assert await refusal(url + "x", KEYS) == lost
+    # A server that takes one of the two has faults of its own, to be found one by one.
+    server_of_posts = Trusting()
+    app = web.Application()
+    app.add_routes([web.post("/wecom", server_of_posts.receive)])
+    async with TestServer(app, host="127.0.0.1") as server:
+        probe = Probe(str(server.make_url("/wecom")), KEYS, clock=SystemClock(), user="check")
+        await asyncio.to_thread(check_keys, probe)
+
+
+def test_a_summary_names_no_advice_where_none_failed() -> None:
+    met, failing, advice = (
+        Result(replace(report.CHECKS[0], required=required), Finding(good, {"en": "", "zh": ""}))
+        for required, good in ((True, True), (True, False), (False, False))
+    )
+    for results, advised in (([met, failing], False), ([met, failing, advice], True)):
+        assert ("advised" in report.summary_of(results, "en")) == advised
+        assert ("建议" in report.summary_of(results, "zh")) == advised
 
 
 @dataclass
