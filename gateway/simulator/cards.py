@@ -68,10 +68,13 @@ def questions_of(card: Mapping[str, Any]) -> dict[str, set[str]]:
 
 
 def text_of(card: Mapping[str, Any]) -> str:
-    """Return a card as one line, for who sees no cards."""
+    """Return a card line by line, for who sees no cards: what it says, its facts, its buttons."""
     title = card.get("main_title", {})
-    parts = (title.get("title"), title.get("desc"), card.get("sub_title_text"))
-    return " · ".join(str(part) for part in parts if part) or str(card.get("card_type"))
+    parts = [title.get("title"), title.get("desc"), card.get("sub_title_text")]
+    rows = card.get("horizontal_content_list", ())
+    parts += [f"{one['keyname']}  {one.get('value', '')}".rstrip() for one in rows]
+    parts.append(" ".join(f"[{text}]" for text in choices_of(card).values()))
+    return "\n".join(str(part) for part in parts if part) or str(card.get("card_type"))
 
 
 def _check(card: Any) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from common.clock import ManualClock
+from gateway.base.messages import Card
+from gateway.channels.wecom_app.cards import template_card
 from gateway.simulator.api import CODE_SECONDS, SimulatedApp
 from gateway.simulator.cards import card_fault
 from gateway.simulator.config import new_app
@@ -232,6 +234,24 @@ def test_a_card_keeps_within_the_documented_limits(field: str, card: Any) -> Non
     assert card_fault(card) == field
 
 
+def test_who_sees_no_cards_reads_all_that_is_on_one() -> None:
+    desk = Desk()
+    card = Card(
+        card_id="T-7K3F@8F24-4GN7",
+        title="T-7K3F · dev-1",
+        said="waits on dev-1",
+        line="Run make test",
+        facts=(("Code", "8F24-4GN7"), ("There", "codexbridge approve T-7K3F")),
+        buttons=(("status", "View status"), ("cancel", "Cancel")),
+    )
+    desk.app.send(card_message(desk.app, template_card(card)))
+    (text,) = desk.texts()
+    assert text.splitlines() == [
+        *("T-7K3F · dev-1", "waits on dev-1", "Run make test"),
+        *("Code  8F24-4GN7", "There  codexbridge approve T-7K3F", "[View status] [Cancel]"),
+    ]
+
+
 def test_a_task_id_is_used_once_in_an_app() -> None:
     desk = Desk()
     first = desk.app.send(card_message(desk.app, button_card()))
@@ -273,7 +293,8 @@ def test_a_response_code_lasts_72_hours_and_is_used_once_by_a_good_call_alone() 
         assert desk.app.update_card(good | wrong)["errcode"] == errcode
     assert desk.app.update_card([])["errcode"] == 40058
     assert desk.app.update_card(good) == {"errcode": 0, "errmsg": "ok", "invaliduser": []}
-    assert desk.texts() == ["T-7K3F · waits", "new"]
+    buttons = "[Stop watching] [Status]"
+    assert desk.texts() == [f"T-7K3F\nwaits\n{buttons}", f"new\n{buttons}"]
     assert desk.app.update_card(good)["errcode"] == 40058
     desk.clock.advance(CODE_SECONDS)
     assert desk.app.update_card(good | {"response_code": codes[1]})["errcode"] == 40058
