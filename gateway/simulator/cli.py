@@ -197,11 +197,14 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 
 def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    from common.errors import InputError
     from common.home import find_home
     from gateway.simulator.config import write_console, write_installation
 
     folder = find_home(environ).config
     if args.console_only:
+        if args.app or args.corp:
+            raise InputError("sim.console-only")
         app = write_console(folder, port=args.port, page_port=args.page_port).first
         facts = {"app": app.app_id, "corp": app.corp_id, "secret": app.corp_secret}
         print(say(S.SIM_CONSOLE, lang, api=f"http://127.0.0.1:{args.port}", **facts))

@@ -71,10 +71,12 @@ HELP_APP: Final = Sentence(
     en="name of the app (default: the first one)", zh="应用名称（默认为第一个）"
 )
 HELP_FURTHER_APP: Final = Sentence(
-    en="add an app of the same corp; can be repeated", zh="添加同一企业的一个应用；可重复"
+    en="also make an app of the same corp; can be repeated",
+    zh="同时生成同一企业的另一个应用；可重复",
 )
 HELP_FURTHER_CORP: Final = Sentence(
-    en="add an app of another corp; can be repeated", zh="添加另一个企业的一个应用；可重复"
+    en="also make an app of another corp; can be repeated",
+    zh="同时生成另一个企业的应用；可重复",
 )
 SIM_REPEAT: Final = Sentence(en="deliver the last callback again", zh="再次投递上一个回调")
 HELP_REPEAT_RENEWED: Final = Sentence(

@@ -16,6 +16,9 @@ def test_several_apps_and_corps_are_served_side_by_side(tmp_path: Path) -> None:
     place = Place(root, place.made, place.gateway_port)
     api, page, port = free_ports(3)
     options = ("--port", str(api), "--page-port", str(page), "--gateway-port", str(port))
+    for more in ("--app", "--corp"):
+        refused = place.run("sim", "init", "--console-only", more, "shop", check=False)
+        assert (refused.returncode, "leave out --app and --corp" in refused.stderr) == (2, True)
     place.run("sim", "init", *options, "--app", "shop", "--corp", "partner")
     config = load(root / "config" / "simulator.json")
     gateway = ("gateway", "--config", str(root / "config" / "gateway.toml"))

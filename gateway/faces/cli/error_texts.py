@@ -348,6 +348,10 @@ _SIMULATOR: Final = {
         "once, at most 17 apps.",
         zh="{name} 不能作为新应用的名称：只能用小写字母和数字，不能重名，最多 17 个应用。",
     ),
+    "sim.console-only": Sentence(
+        en="--console-only makes one app: leave out --app and --corp. Nothing was written.",
+        zh="--console-only 只生成一个应用：请去掉 --app 和 --corp。没有写入任何内容。",
+    ),
     "sim.no-scenario": Sentence(
         en="There is no scenario {name}. List them: codexbridge sim run",
         zh="没有名为 {name} 的场景。查看全部：codexbridge sim run",
