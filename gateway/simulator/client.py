@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from common.errors import InputError, UnavailableError
 from common.sentences import Lang, say
+from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 
 MAX_ANSWER: Final = 8_000_000
@@ -16,10 +17,10 @@ TIMEOUT_S: Final = 60.0  # a callback that nobody answers is delivered four time
 
 
 def bubble_text(bubble: Mapping[str, Any], lang: Lang) -> str:
-    """Return what a bubble says; what the simulator itself remarks, in the person's language."""
+    """Return what a bubble says, safe at a terminal; the simulator's remarks in the language."""
     key, _, fact = str(bubble["text"]).partition(" ")
     is_remark = bubble["sender"] == "system"
-    return say(S.REMARKS[key], lang, fact=fact) if is_remark else str(bubble["text"])
+    return reveal(say(S.REMARKS[key], lang, fact=fact) if is_remark else str(bubble["text"]))
 
 
 class SimulatorClient:

@@ -25,7 +25,6 @@ from common.errors import CodexBridgeError, ConfigError, InputError, Unavailable
 from common.ids import parse_short_id
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, pad, wrap
-from common.text import reveal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 from gateway.simulator.client import bubble_text
 from gateway.simulator.parts import MEMBER, Parts
@@ -297,7 +296,7 @@ class DemoScreen:
         width = max(shutil.get_terminal_size().columns - cells(who) - 6, 20)
         lines = [
             piece
-            for line in reveal(bubble_text(bubble, self._lang)).splitlines()
+            for line in bubble_text(bubble, self._lang).splitlines()
             for piece in (wrap(line, width) or [""])
         ]
         for number, line in enumerate(lines):
