@@ -59,6 +59,19 @@ class Watch:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Namespaces of a process's own; only root may make them.
+
+    Attributes:
+        script: Run by a shell among its own mounts, before the process begins.
+        kinds: What it has of its own besides its mounts: ``user`` (as root there), ``network``.
+    """
+
+    script: str
+    kinds: tuple[str, ...] = ()
+
+
 class Fork:
     """One process, a grandchild of the test.  Used from many threads."""
 
@@ -153,6 +166,7 @@ class Zygote:
         watch: Watch | None = None,
         cwd: Path | None = None,
         tries_sandbox: bool = True,
+        apart: Apart | None = None,
     ) -> Fork:
         """Start ``codexbridge ARGUMENTS`` with these standard streams, in the test's own folder
         or in ``cwd``; without ``tries_sandbox`` an agent is told what `sandbox` has found.
@@ -165,6 +179,7 @@ class Zygote:
             "terminal": terminal,
             "watch": watch.to_dict() if watch else None,
             "sandbox": known,
+            "apart": asdict(apart) if apart else None,
         }
         with self._one_at_a_time:
             socket.send_fds(self._socket, [json.dumps(order).encode()], list(streams))
@@ -191,7 +206,11 @@ class Zygote:
 
 
 def run(
-    *arguments: str, environ: Mapping[str, str], stdin: str = "", cwd: Path | None = None
+    *arguments: str,
+    environ: Mapping[str, str],
+    stdin: str = "",
+    cwd: Path | None = None,
+    apart: Apart | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run ``codexbridge ARGUMENTS`` to its end, forked; it never ends in a traceback."""
     with contextlib.ExitStack() as closing:
@@ -199,7 +218,9 @@ def run(
         files[0].write(stdin.encode())
         files[0].seek(0)
         streams = [file.fileno() for file in files]
-        fork = shared_zygote().start(arguments, environ=environ, streams=streams, cwd=cwd)
+        fork = shared_zygote().start(
+            arguments, environ=environ, streams=streams, cwd=cwd, apart=apart
+        )
         try:
             code = fork.wait(60)
         finally:

@@ -10,6 +10,7 @@ Children wait as zombies until they are asked for, so that a process number is n
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import gc
 import importlib
@@ -19,10 +20,12 @@ import pkgutil
 import re
 import signal
 import socket
+import subprocess
 import sys
 import termios
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final, NoReturn, TextIO, cast
 
 ORDER_BYTES: Final = 65_536
@@ -31,6 +34,10 @@ PACKAGES: Final = ("common", "gateway", "local_agent")
 NOT_LOADED: Final = re.compile(
     r"local_agent\.(warden|approval\.dialogs\.window)\b|.*\.migrations\b"
 )
+
+# Of <linux/sched.h> and <sys/mount.h>: MS_REC | MS_PRIVATE.
+NAMESPACES: Final = {"mount": 0x0002_0000, "user": 0x1000_0000, "network": 0x4000_0000}
+PRIVATE: Final = 0x4000 | 0x4_0000
 
 
 def main(descriptor: int, root: str) -> None:
@@ -90,6 +97,8 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
         os.chdir(order["cwd"])
         os.environ.clear()
         os.environ.update(order["environ"])
+        if order["apart"] is not None:
+            _set_apart(**order["apart"])
         from tests.matrix import witness
 
         witness.hasten(order["sandbox"])
@@ -103,6 +112,23 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _set_apart(kinds: list[str], script: str) -> None:
+    """Leave the machine's mounts, as unshare(1) does, and run a script there by a shell."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    ids = {"uid_map": os.getuid(), "gid_map": os.getgid()}
+    _checked(libc.unshare(sum(NAMESPACES[kind] for kind in ("mount", *kinds))))
+    if "user" in kinds:
+        for name, line in {"setgroups": "deny", **{n: f"0 {i} 1" for n, i in ids.items()}}.items():
+            Path("/proc/self", name).write_text(line, encoding="ascii")
+    _checked(libc.mount(b"none", b"/", None, PRIVATE, None))
+    subprocess.run(["sh", "-c", f"set -e\n{script}"], check=True)
+
+
+def _checked(result: int) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _stream(number: int) -> TextIO:

@@ -25,7 +25,9 @@ from common.protocol.codec import NONCE_BYTES
 from common.protocol.frames import Challenge, encode_frame
 from common.protocol.handshake import GatewayHandshake
 from common.signing import SigningKey
+from tests import forks
 from tests.e2e.place import COMMAND
+from tests.forks import Apart
 
 
 @dataclass
@@ -35,6 +37,8 @@ class House:
     Attributes:
         root: ``CODEXBRIDGE_HOME``.
         around: Run by a shell in a mount namespace before the doctor; nothing where it is empty.
+        own: Namespaces that the doctor has besides, as of `forks.Apart`.
+        started_by: The command before a doctor that is started as people start it; None to fork.
         extra: Of the environment; None takes a name out.
     """
 
@@ -42,7 +46,8 @@ class House:
     around: str = ""
     options: tuple[str, ...] = ()
     extra: dict[str, str | None] = field(default_factory=dict)
-    network: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    started_by: tuple[str, ...] | None = None
 
     @property
     def config(self) -> Path:
@@ -61,13 +66,13 @@ class House:
 
     def doctor(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Run it to its end."""
-        command = [*COMMAND, "doctor", *self.options, *options]
-        if self.around or self.network:
-            script = f'set -e\n{self.around}\nexec "$@"'
-            command = ["unshare", "-m", *self.network, "sh", "-c", script, "sh", *command]
-        return subprocess.run(
-            command, env=self.environ, capture_output=True, encoding="utf-8", check=False
-        )
+        if self.started_by is not None:
+            command = [*self.started_by, *COMMAND, "doctor", *self.options, *options]
+            return subprocess.run(
+                command, env=self.environ, capture_output=True, encoding="utf-8", check=False
+            )
+        apart = Apart(self.around, self.own) if self.around or self.own else None
+        return forks.run("doctor", *self.options, *options, environ=self.environ, apart=apart)
 
     def found(self) -> dict[str, Any]:
         """Return its answer for programs."""

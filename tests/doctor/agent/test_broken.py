@@ -46,7 +46,7 @@ def kernel_says(house: House, name: str, value: str) -> None:
 
 
 def no_namespaces(house: House, _: ExitStack) -> None:
-    house.network = ("-U", "-r")
+    house.own = ("user",)
     house.around = "echo 0 > /proc/sys/user/max_user_namespaces"
 
 
@@ -111,7 +111,7 @@ def no_loopback(house: House, ending: ExitStack) -> None:
     no_pairing(house, ending)
     local = SigningKey.generate().private_bytes()
     FileKeystore(house.state / "keys").put("agent-local", local)
-    house.network = ("-n",)
+    house.own = ("network",)
     house.extra["DISPLAY"] = None
     house.write("config/agent.toml", "windows = false\n" + agent_toml(house))
 
@@ -230,7 +230,7 @@ def unreadable_workspace(house: House, _: ExitStack) -> None:
     folder.mkdir(mode=0o300)
     move_workspace(house, folder)
     if os.getuid() == 0:  # who else may read everything
-        house.around = 'exec setpriv --bounding-set -dac_override,-dac_read_search "$@"'
+        house.started_by = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 
 
 def tried_by(command: str | None) -> Break:
@@ -532,7 +532,8 @@ def test_the_cause_is_told_and_nothing_else(name: str, good: Good, tmp_path: Pat
 
 
 def test_a_look_leaves_nothing_behind(good: Good, tmp_path: Path) -> None:
-    house = House(copy_of(good.place.root, tmp_path / "home"), extra={"DISPLAY": good.screen})
+    root = copy_of(good.place.root, tmp_path / "home")
+    house = House(root, extra={"DISPLAY": good.screen}, started_by=())
     before = content(house.root)
     (approvals,) = (one for one in house.found()["checks"] if one["check"] == "approvals")
     assert approvals["code"] == "approvals.unseen"

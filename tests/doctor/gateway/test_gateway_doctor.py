@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import re
-import shlex
 import shutil
 import socket
 import sqlite3
@@ -35,7 +34,7 @@ from gateway.store.runner import open_admin
 from tests import forks
 from tests.doctor.gateway.around import Certificates, Front
 from tests.doctor.gateway.broken import CASES, Broken, Files, case
-from tests.e2e.place import COMMAND, Place, Terminal, free_ports, wait_until
+from tests.e2e.place import Place, Terminal, free_ports, wait_until
 from tests.people import someone
 
 USER = "zhangwei"
@@ -146,11 +145,12 @@ class Patient:
             *("--secrets-dir", str(config / "secrets")),
         )
 
-    def doctor(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def doctor(
+        self, *words: str, stdin: str = "", apart: forks.Apart | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Run the doctor; nothing of a secret may ever be told."""
-        done = forks.run(
-            "gateway", "doctor", *self.words, *words, environ=self.environ, stdin=stdin
-        )
+        command = ("gateway", "doctor", *self.words, *words)
+        done = forks.run(*command, environ=self.environ, stdin=stdin, apart=apart)
         for secret in (*self.secrets.values(), "canary"):
             assert len(secret.strip()) < 6 or secret.strip() not in done.stdout + done.stderr
         return done
@@ -456,29 +456,21 @@ def test_a_wrong_use_ends_with_2(good: Place) -> None:
     ("then", "code"),
     [
         ("true", "disk.full"),
-        ("umask 077; dd if=/dev/zero of=$1/fill bs=4k status=none; true", "disk.unwritable"),
-        ("mount -o remount,ro $1", "disk.unwritable"),
+        ("umask 077; dd if=/dev/zero of={}/fill bs=4k status=none || true", "disk.unwritable"),
+        ("mount -o remount,ro {}", "disk.unwritable"),
     ],
 )
 def test_a_disk_without_room_is_found(good: Place, tmp_path: Path, then: str, code: str) -> None:
     patient = Patient(good, tmp_path, CASES[0])
     patient.write()
     aside = patient.files.state.rename(tmp_path / "aside")
+    state = patient.files.state
     script = (
-        'mkdir -m 700 "$1" && mount -t tmpfs -o size=4m,mode=700 tmpfs "$1" && '
-        f'cp -a "$2"/. "$1" && {{ {then} 2>/dev/null; }} && shift 2 && exec "$@"'
+        f"mkdir -m 700 {state}\nmount -t tmpfs -o size=4m,mode=700 tmpfs {state}\n"
+        f"cp -a {aside}/. {state}\n{then.format(state)} 2>/dev/null"
     )
-    done = subprocess.run(
-        [
-            *("unshare", "-m", "sh", "-c", script, "sh", str(patient.files.state), str(aside)),
-            *(*COMMAND, "gateway", "doctor", *patient.words, "--json"),
-        ],
-        env=patient.environ,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert ill(json.loads(done.stdout)) == {code}, shlex.quote(done.stderr)
+    done = patient.doctor("--json", apart=forks.Apart(script))
+    assert ill(json.loads(done.stdout)) == {code}, done.stderr
 
 
 def test_both_languages_of_every_diagnosis_use_the_same_facts() -> None:
