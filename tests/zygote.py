@@ -30,6 +30,8 @@ from typing import Any, Final, NoReturn, TextIO, cast
 
 ORDER_BYTES: Final = 65_536
 PACKAGES: Final = ("common", "gateway", "local_agent")
+# What the product imports once it needs it; not pygit2, which looks for HOME as it is imported.
+LATER: Final = ("alembic.command", "keyring", "secretstorage", "sqlalchemy.engine")
 # Programs that are run as files of their own, and what only one of them imports.
 NOT_LOADED: Final = re.compile(
     r"local_agent\.(warden|approval\.dialogs\.window)\b|.*\.migrations\b"
@@ -43,7 +45,7 @@ PRIVATE: Final = 0x4000 | 0x4_0000
 def main(descriptor: int, root: str) -> None:
     """Serve orders until the other side hangs up, then end what is left."""
     sys.path.insert(0, root)
-    for name in ("codexbridge", *_modules(), "tests.matrix.witness"):
+    for name in ("codexbridge", *_modules(), *LATER, "tests.matrix.witness"):
         importlib.import_module(name)
     gc.freeze()
     alive: set[int] = set()
