@@ -49,7 +49,7 @@ from local_agent.workspace.dry_runs import DryRuns
 from local_agent.workspace.git.preflight import SyncPlan, Upstream
 from local_agent.workspace.git.remote_url import read_url
 from local_agent.workspace.registry import Workspace
-from tests.sealed import AGENT, AGENT_ID, ZEROS, Wish, a_payload, a_peer
+from tests.sealed import AGENT, AGENT_ID, ZEROS, Wish, a_payload, a_peer, fresh_journal
 
 WITHIN_S = 30.0
 
@@ -389,7 +389,7 @@ class Desk:
     async def open_journal(self) -> None:
         """Open the journal alone."""
         self.db = await JournalThread.open(
-            self.folder / "state" / "journal.db",
+            fresh_journal(self.folder / "state" / "journal.db"),
             clock=self.clock,
             key=lambda: AGENT,
             peer=a_peer(self.clock),

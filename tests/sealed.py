@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +29,7 @@ from local_agent.actions.registry import seal_bytes
 from local_agent.actions.run_command.payload import Executable, command_payload
 from local_agent.safety.decision import Statement
 from local_agent.store.approvals import StoredApproval
+from local_agent.store.database import Database
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Kind, Peer
 from local_agent.store.tasks import TaskSource
@@ -196,10 +202,29 @@ def a_peer(clock: ManualClock) -> Peer:
     return Peer(f"{GATEWAY.public.key_id}/{AGENT_ID}", sign)
 
 
+@cache
+def _template() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="codexbridge-test-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "journal.db"
+    with ThreadPoolExecutor(1) as thread:  # whoever asks may be on the event loop
+        thread.submit(lambda: Database(path).close()).result()
+    return path
+
+
+def fresh_journal(path: Path) -> Path:
+    """Lay down a journal of the newest version, unless there is one: the cost of migrating once."""
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy(_template(), path)
+    return path
+
+
 def a_journal(folder: Path, clock: ManualClock, *, paired: bool = True) -> Journal:
     """Open the journal of a test."""
+    path = fresh_journal(folder / "state" / "journal.db")
     peer = a_peer(clock) if paired else None
-    return Journal(folder / "state" / "journal.db", clock=clock, key=lambda: AGENT, peer=peer)
+    return Journal(path, clock=clock, key=lambda: AGENT, peer=peer)
 
 
 def from_gateway(clock: ManualClock, seq: int, **changes: Any) -> Envelope:

@@ -12,7 +12,7 @@ from local_agent.flow.gate import Gate
 from local_agent.sandbox.bubblewrap import Level
 from local_agent.store.journal import JournalThread
 from tests.machine import Machine, build_machine
-from tests.sealed import AGENT, a_peer, to_waiting
+from tests.sealed import AGENT, a_peer, fresh_journal, to_waiting
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def db(tmp_path: Path, clock: ManualClock) -> AsyncIterator[JournalThread]:
-    path = tmp_path / "state" / "journal.db"
+    path = fresh_journal(tmp_path / "state" / "journal.db")
     opened = await JournalThread.open(path, clock=clock, key=lambda: AGENT, peer=a_peer(clock))
     await opened.run(to_waiting, opened.journal)
     yield opened

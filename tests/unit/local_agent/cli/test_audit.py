@@ -20,7 +20,7 @@ from common.signing import SigningKey
 from local_agent.cli import audit
 from local_agent.link.pairing import KEYS, key_name, open_keys
 from local_agent.store.journal import Journal
-from tests.sealed import AGENT, a_peer, answered, to_waiting
+from tests.sealed import AGENT, a_peer, answered, fresh_journal, to_waiting
 from tests.tamper import TABLES, Tampered
 
 pytestmark = pytest.mark.heavy
@@ -35,7 +35,7 @@ class Desk:
         self.places = find_home(self.environ)
         keys = open_keys(self.places)
         keys.put(key_name(AGENT.public.key_id), AGENT.private_bytes())
-        self.path = self.places.state / "journal.db"
+        self.path = fresh_journal(self.places.state / "journal.db")
         with closing(self.open()) as journal:
             to_waiting(journal)
             answered(journal, self.clock, 1)

@@ -29,6 +29,7 @@ from tests.sealed import (
     as_stored,
     decided,
     ending,
+    fresh_journal,
     from_gateway,
     walk,
 )
@@ -80,6 +81,7 @@ def _arm(journal: Journal, kill_before: int) -> None:
 def run_killed(folder: Path, kill_before: int, parts: int) -> bool:
     """Run the line in a child; return whether it was killed."""
     folder.mkdir()
+    fresh_journal(folder / "state" / "journal.db")
     child = os.fork()
     if child == 0:
         try:

@@ -30,6 +30,7 @@ from tests.sealed import (
     a_seal,
     as_stored,
     ending,
+    fresh_journal,
     from_gateway,
     to_waiting,
 )
@@ -129,7 +130,7 @@ class Shelf:
 @pytest.fixture
 async def shelf(tmp_path: Path) -> AsyncIterator[Shelf]:
     clock = ManualClock()
-    path = tmp_path / "state" / "journal.db"
+    path = fresh_journal(tmp_path / "state" / "journal.db")
     db = await JournalThread.open(path, clock=clock, peer=a_peer(clock), key=lambda: AGENT)
     yield Shelf(db, Blobs(tmp_path / "blobs"), clock, tmp_path / "state")
     await db.close()

@@ -38,7 +38,7 @@ from local_agent.views.status import (
     WindowsStanding,
 )
 from local_agent.workspace.registry import Workspace
-from tests.sealed import AGENT, LINE, PYTEST, Step, Wish, a_peer, a_seal
+from tests.sealed import AGENT, LINE, PYTEST, Step, Wish, a_peer, a_seal, fresh_journal
 
 PATIENCE = 30.0
 SURROUNDINGS = Surroundings(
@@ -289,7 +289,7 @@ def _travelled(value: Content) -> Mapping[str, Any]:
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     clock = ManualClock()
     db = await JournalThread.open(
-        tmp_path / "j.db", clock=clock, key=lambda: AGENT, peer=a_peer(clock)
+        fresh_journal(tmp_path / "j.db"), clock=clock, key=lambda: AGENT, peer=a_peer(clock)
     )
     folder = tmp_path / "shop"
     folder.mkdir()

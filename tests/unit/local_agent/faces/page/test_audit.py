@@ -22,7 +22,16 @@ from local_agent.store.journal import Journal
 from local_agent.views import to_json
 from local_agent.views.audit import AuditEntry
 from tests.matrix.vocabulary import audit_events
-from tests.sealed import AGENT, a_peer, a_seal, answered, as_stored, decided, to_waiting
+from tests.sealed import (
+    AGENT,
+    a_peer,
+    a_seal,
+    answered,
+    as_stored,
+    decided,
+    fresh_journal,
+    to_waiting,
+)
 
 pytestmark = pytest.mark.heavy
 
@@ -42,7 +51,7 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def journal(places: Home, clock: ManualClock) -> Iterator[Journal]:
-    path = places.state / "journal.db"
+    path = fresh_journal(places.state / "journal.db")
     peer = a_peer(clock)
     with closing(Journal(path, clock=clock, key=lambda: AGENT, peer=peer)) as opened:
         yield opened
