@@ -187,8 +187,8 @@ def test_the_code_is_the_first_40_bits_in_two_groups() -> None:
 
 
 @pytest.mark.requirement("R29")
-@pytest.mark.parametrize(
-    ("typed", "both_groups", "matches"),
+@each(
+    "typed, both_groups, matches",
     [
         ("773F", False, True),
         ("773f", False, True),

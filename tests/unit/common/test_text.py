@@ -79,8 +79,8 @@ def test_a_megabyte_is_split_in_no_time() -> None:
 
 
 @pytest.mark.requirement("R26")
-@pytest.mark.parametrize(
-    ("text", "shown"),
+@each(
+    "text, shown",
     [
         ("a\u202eb", "a⟨U+202E⟩b"),
         ("a\u200bb", "a⟨U+200B⟩b"),

@@ -52,7 +52,7 @@ def test_both_languages_tell_the_same_facts(named: tuple[str, Sentence]) -> None
     assert sentence.zh
 
 
-@pytest.mark.parametrize("named", list(sentences()), ids=lambda named: str(named[0]))
+@each("named", list(sentences()))
 def test_a_sentence_is_short_enough_for_a_phone(named: tuple[str, Sentence]) -> None:
     _, sentence = named
     assert max(cells(sentence.en), cells(sentence.zh)) <= 200, sentence

@@ -60,8 +60,8 @@ def test_an_ordinary_name_is_accepted(name: str) -> None:
 
 
 @pytest.mark.requirement("R34")
-@pytest.mark.parametrize(
-    ("name", "why"),
+@each(
+    "name, why",
     [
         (b"\xff", "encoding"),
         (b"\xed\xa0\x80", "encoding"),

@@ -198,8 +198,8 @@ def test_a_deleted_file_may_be_copied_and_its_folder_may_become_a_file() -> None
 
 
 @pytest.mark.requirement("R32")
-@pytest.mark.parametrize(
-    ("text", "why", "line"),
+@each(
+    "text, why, line",
     [
         # kinds of files and of diffs
         (TITLE + "new file mode 120000\n", "symlink", 2),

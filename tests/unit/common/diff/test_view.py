@@ -48,8 +48,8 @@ def test_a_missing_final_line_feed_is_a_row_of_its_own(hunk: str, kinds: list[st
 
 
 @pytest.mark.requirement("R26")
-@pytest.mark.parametrize(
-    ("line", "text"),
+@each(
+    "line, text",
     [
         (b"plain\ttext", "plain\ttext"),
         ("中文，“引号”".encode(), "中文，“引号”"),

@@ -16,6 +16,7 @@ from common.model.state import (
     may_follow,
     next_state,
 )
+from tests.each import each
 
 ALLOWED = {
     "RECEIVED": "ROUTED FAILED REJECTED",
@@ -31,7 +32,7 @@ ALLOWED = {
 }
 
 
-@pytest.mark.parametrize(("current", "wanted"), list(product(TaskState, TaskState)))
+@each("current, wanted", list(product(TaskState, TaskState)))
 def test_every_pair_of_states_is_allowed_or_raises(current: TaskState, wanted: TaskState) -> None:
     if wanted in ALLOWED[current].split():
         assert next_state(current, wanted) is wanted
@@ -42,7 +43,7 @@ def test_every_pair_of_states_is_allowed_or_raises(current: TaskState, wanted: T
     assert caught.value.facts == {"current": current.value, "wanted": wanted.value}
 
 
-@pytest.mark.parametrize(("current", "told"), list(product(TaskState, TaskState)))
+@each("current, told", list(product(TaskState, TaskState)))
 def test_an_event_may_repeat_an_open_state_and_nothing_else(
     current: TaskState, told: TaskState
 ) -> None:

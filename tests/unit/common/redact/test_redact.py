@@ -36,8 +36,8 @@ def test_marks_of_providers_are_taken_out_wherever_they_stand(secret: str, aroun
 
 
 @pytest.mark.requirement("R54")
-@pytest.mark.parametrize(
-    ("text", "secret"),
+@each(
+    "text, secret",
     [
         ("https://user:hunter2@example.com/x", "hunter2"),
         ("git clone https://x-token-auth:abc@host/r.git", "abc"),

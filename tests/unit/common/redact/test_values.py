@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from common.redact.values import Named, Style, is_secret, is_stand_in, looks_random, named, words_of
 from tests.each import each
 
@@ -40,8 +38,8 @@ def test_what_could_be_one_does_not(value: str) -> None:
     assert is_secret(value, Named.PASSWORD, "quoted")
 
 
-@pytest.mark.parametrize(
-    ("value", "named", "style", "secret"),
+@each(
+    "value, named, style, secret",
     [
         (RANDOM, Named.NOTHING, "quoted", False),
         (RANDOM, Named.HINT, "quoted", True),
@@ -95,8 +93,8 @@ def test_ids_words_and_numbers_are_not_random(value: str) -> None:
     assert looks_random(RANDOM)
 
 
-@pytest.mark.parametrize(
-    ("name", "says"),
+@each(
+    "name, says",
     [
         ("password", Named.PASSWORD),
         ("DB_PASSWORD", Named.PASSWORD),

@@ -69,7 +69,7 @@ def test_the_waiting_sentence_is_the_agreed_one() -> None:
     assert replies.WAITS_THERE.en == "Proposal ready; waiting for local approval on {machine}"
 
 
-@pytest.mark.parametrize("name", [name for name in SENTENCES if not name.startswith("FINAL")])
+@each("name", [name for name in SENTENCES if not name.startswith("FINAL")])
 def test_a_reply_is_short_enough_for_a_phone(name: str) -> None:
     sentence = SENTENCES[name]
     assert max(cells(sentence.en), cells(sentence.zh)) <= 200, sentence

@@ -12,6 +12,7 @@ import pytest
 
 from gateway import store
 from gateway.store import members, outbox, tasks
+from gateway.store.sqlite import SqliteConnection
 from tests.each import each
 from tests.gateway_desk import transaction
 
@@ -39,12 +40,15 @@ def test_the_statements_were_found() -> None:
     assert len(STATEMENTS) > 60
 
 
-@pytest.mark.parametrize(
-    "sql", [text for _, text in STATEMENTS], ids=[name for name, _ in STATEMENTS]
-)
-def test_each_statement_fits_the_schema(sql: str, tmp_path: Path) -> None:
-    with transaction(tmp_path) as conn:
-        assert conn.all(f"EXPLAIN {sql}", **dict.fromkeys(_NAME.findall(sql)))
+@pytest.fixture
+def conn(tmp_path: Path) -> Iterator[SqliteConnection]:
+    with transaction(tmp_path) as connection:
+        yield connection
+
+
+@each("name, sql", STATEMENTS)
+def test_each_statement_fits_the_schema(conn: SqliteConnection, name: str, sql: str) -> None:
+    assert conn.all(f"EXPLAIN {sql}", **dict.fromkeys(_NAME.findall(sql))), name
 
 
 def test_looking_for_silent_tasks_reads_the_open_ones_only(tmp_path: Path) -> None:

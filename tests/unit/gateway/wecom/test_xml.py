@@ -17,8 +17,8 @@ def refused(document: bytes | str) -> None:
     assert caught.value.code == "xml.malformed"
 
 
-@pytest.mark.parametrize(
-    ("document", "fields"),
+@each(
+    "document, fields",
     [
         ("<xml></xml>", {}),
         ("<xml>\n</xml>\n", {}),

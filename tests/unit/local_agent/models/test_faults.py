@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local_agent.models.faults import SAID_BYTES, of_refusal, of_status, of_turn, said
+from tests.each import each
 
 
 def body(**error: Any) -> bytes:
@@ -115,8 +116,8 @@ def failed(info: Any, message: str = "") -> dict[str, Any]:
 
 
 # The first ten as 0.169.0 told them of a scripted service.
-@pytest.mark.parametrize(
-    ("error", "code"),
+@each(
+    "error, code",
     [
         (failed({"httpConnectionFailed": {"httpStatusCode": 401}}), "model.key"),
         (failed({"responseTooManyFailedAttempts": {"httpStatusCode": 429}}), "model.busy"),

@@ -8,6 +8,7 @@ import pytest
 
 from common.errors import InputError
 from local_agent.playbooks.answers import MAX_BYTES, MAX_ENTRIES, Answers
+from tests.each import each
 
 
 def test_a_named_entry_answers_one_question_and_the_star_every_other() -> None:
@@ -25,8 +26,8 @@ def test_without_a_star_what_is_not_named_is_not_answered() -> None:
     assert Answers(b"[]").take("go") is None
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
+@each(
+    "data, why",
     [
         (b"", "json"),
         (b"approve", "json"),

@@ -76,8 +76,8 @@ def test_a_new_file_and_a_rename_are_normal() -> None:
 
 @pytest.mark.requirement("R29")
 @pytest.mark.requirement("R38")
-@pytest.mark.parametrize(
-    ("file", "reason"),
+@each(
+    "file, reason",
     [
         (modified("a.py", op="delete", hunks=()), "deletes"),
         (modified(".github/workflows/ci.yml"), "execution-surface"),

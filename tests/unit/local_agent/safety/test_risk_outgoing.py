@@ -114,8 +114,8 @@ def test_a_folder_of_this_machine_is_no_network() -> None:
     assert risk_of(a_sync(url="/srv/git/shop.git")).reasons == ("publishes",)
 
 
-@pytest.mark.parametrize(
-    ("changes", "reason"),
+@each(
+    "changes, reason",
     [
         ({"branch": "main\x1b[2J"}, "control-character"),
         ({"remote": "ori\u202egin"}, "control-character"),

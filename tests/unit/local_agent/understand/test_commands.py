@@ -65,8 +65,8 @@ def test_a_command_that_is_only_mentioned_is_not_run(text: str) -> None:
 
 
 @pytest.mark.requirement("R7")
-@pytest.mark.parametrize(
-    ("text", "command"),
+@each(
+    "text, command",
     [
         ("rm -rf ~/下载", "rm -rf ~/下载"),
         ("rm -rf build/{a,b}", "rm -rf build/{a,b}"),

@@ -15,8 +15,8 @@ from local_agent.workspace.project.model import Goal
 from tests.each import each
 
 
-@pytest.mark.parametrize(
-    ("text", "goal"),
+@each(
+    "text, goal",
     [
         ("run the tests", "test"),
         ("kick off the build", "build"),

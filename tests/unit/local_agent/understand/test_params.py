@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from local_agent.understand import params
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -20,8 +21,8 @@ def test_in_chinese_an_english_word_may_be_a_name(text: str, names: tuple[str, .
     assert params.find_names(text) == names
 
 
-@pytest.mark.parametrize(
-    ("text", "files"),
+@each(
+    "text, files",
     [
         ("fix .env.example and .gitlab-ci.yml", (".env.example", ".gitlab-ci.yml")),
         ("add dist to .gitignore", (".gitignore",)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,8 +27,8 @@ def between(base: str, tip: str = "") -> Range:
     return Range(kind="between", base=base, tip=tip)
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
+@each(
+    "text, wanted",
     [
         ("review HEAD~3..HEAD", between("HEAD~3", "HEAD")),
         ("review main..feature", between("main", "feature")),

@@ -39,8 +39,8 @@ def test_the_grammar_comes_first_with_or_without_its_prefix(
     assert not reading.unsure
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
+@each(
+    "text, kind",
     [
         # The words of the seed, each alone.
         ("why is it built like this", "explain"),

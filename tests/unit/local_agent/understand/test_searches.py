@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +16,8 @@ def inside(name: str, *, sure: bool = True) -> Scope:
     return Scope(name, sure=sure)
 
 
-@pytest.mark.parametrize(
-    ("text", "query", "wanted"),
+@each(
+    "text, query, wanted",
     [
         ("find parse_config", "parse_config", Query(phrase="parse_config", whole=True)),
         ("find login", "login", Query(phrase="login")),

@@ -19,6 +19,7 @@ from local_agent.workspace.paths import (
     open_root,
     read_text,
 )
+from tests.each import each
 
 
 @pytest.fixture
@@ -204,8 +205,8 @@ def test_a_pattern_denies_a_folder_with_all_in_it() -> None:
     assert not is_denied(("a",), ())
 
 
-@pytest.mark.parametrize(
-    ("path", "surface"),
+@each(
+    "path, surface",
     [
         (".github/workflows/ci.yml", True),
         ("sub/.vscode/tasks.json", True),

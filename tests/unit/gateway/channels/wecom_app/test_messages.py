@@ -102,8 +102,8 @@ def test_an_event_never_has_the_key_of_a_message() -> None:
     assert key(TEXT) != key(EVENT, CreateTime=TEXT["MsgId"][:12])
 
 
-@pytest.mark.parametrize(
-    ("fields", "name", "value"),
+@each(
+    "fields, name, value",
     [
         (TEXT, "FromUserName", None),
         (TEXT, "FromUserName", ""),

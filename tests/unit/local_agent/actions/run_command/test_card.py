@@ -9,8 +9,8 @@ from tests.each import each
 
 
 @pytest.mark.requirement("R42")
-@pytest.mark.parametrize(
-    ("script", "named"),
+@each(
+    "script, named",
     [
         ("pytest -q", ()),
         ("", ()),

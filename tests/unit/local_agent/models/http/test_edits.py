@@ -81,8 +81,8 @@ def test_no_more_commands_are_kept_than_may_be_shown() -> None:
     assert len(read_edits({"commands": commands}).commands) == MAX_COMMANDS
 
 
-@pytest.mark.parametrize(
-    ("value", "why", "index"),
+@each(
+    "value, why, index",
     [
         ([], "object", 0),
         ("text", "object", 0),

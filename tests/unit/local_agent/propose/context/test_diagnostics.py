@@ -56,8 +56,8 @@ def places(text: str) -> list[tuple[str, int, int]]:
     return [(one.path, one.line, one.column) for one in read(text)]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
+@each(
+    "line, expected",
     [
         ("src/a.py:3:5: F401 `os` imported but unused", ("src/a.py", 3, 5)),  # ruff, flake8
         ("src/a.py:10: error: Incompatible types  [assignment]", ("src/a.py", 10, 0)),  # mypy

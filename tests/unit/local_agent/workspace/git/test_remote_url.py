@@ -6,6 +6,7 @@ import pytest
 
 from common.errors import InputError
 from local_agent.workspace.git.remote_url import RemoteUrl, Rewrite, read_url, rewritten
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -43,8 +44,8 @@ def test_an_absolute_path_is_a_local_repository(text: str, path: str) -> None:
     assert read_url(text) == RemoteUrl(text, "file", path)
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
+@each(
+    "text, why",
     [
         ("https://zhang:secret@github.com/shop.git", "password"),
         ("https://:secret@github.com/shop.git", "password"),
