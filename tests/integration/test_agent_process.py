@@ -6,12 +6,9 @@ import contextlib
 import hashlib
 import json
 import os
-import pty
 import re
 import select
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,8 +22,6 @@ from local_agent.cli import agent
 from tests import forks
 
 T = TypeVar("T")
-ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, str(ROOT / "codexbridge.py")]
 PATIENCE = 30.0
 
 
@@ -47,7 +42,7 @@ class Machine:
         self.workspace.mkdir()
         self.script = self.workspace / "t.sh"
         self.script.write_text("echo run >> ran.txt; echo all fine\n", encoding="utf-8")
-        self.agent: subprocess.Popen[bytes] | None = None
+        self.agent: forks.Fork | None = None
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         self.environ = kept | {"CODEXBRIDGE_HOME": str(root / "cb"), "LANG": "C.UTF-8"}
         self.run(
@@ -60,14 +55,12 @@ class Machine:
         return done.stdout + done.stderr
 
     def start(self) -> None:
-        with (self.root / "agent.log").open("ab") as log:
-            self.agent = subprocess.Popen(
-                [*COMMAND, "agent"],
-                env=self.environ,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+        with (self.root / "agent.log").open("ab") as log, Path(os.devnull).open("rb") as nothing:
+            self.agent = forks.shared_zygote().start(
+                ["agent"],
+                environ=self.environ,
+                streams=[nothing.fileno(), log.fileno(), log.fileno()],
+                tries_sandbox=False,
             )
         eventually(lambda: "ready" in self.log() and self.answers())
 
@@ -76,7 +69,7 @@ class Machine:
 
     def end(self, number: int) -> int:
         assert self.agent
-        self.agent.send_signal(number)
+        os.kill(self.agent.pid, number)
         code = self.agent.wait(20)
         self.agent = None
         return code
@@ -106,19 +99,17 @@ def machine() -> Iterator[Machine]:
         made.start()
         yield made
         if made.agent:
-            made.agent.kill()
-            made.agent.wait()
+            made.end(signal.SIGKILL)
 
 
 class Person:
     """Someone at a terminal in which one command runs."""
 
     def __init__(self, machine: Machine, *arguments: str) -> None:
-        command = [*COMMAND, *arguments]
         self.seen = ""
-        self._pid, self._screen = pty.fork()
-        if self._pid == 0:
-            os.execve(command[0], command, machine.environ | {"TERM": "xterm"})  # noqa: S606 - no shell
+        self._fork, self._screen = forks.shared_zygote().start_at_terminal(
+            arguments, environ=machine.environ | {"TERM": "xterm"}
+        )
 
     def reads(self, pattern: str) -> re.Match[str]:
         while not (found := re.search(pattern, self.seen)):
@@ -142,7 +133,7 @@ class Person:
         with contextlib.suppress(OSError):
             while piece := os.read(self._screen, 65536):
                 self.seen += piece.decode("utf-8", "replace")
-        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        code = self._fork.wait(PATIENCE)
         os.close(self._screen)
         return code
 
