@@ -23,6 +23,7 @@ from local_agent.workspace.git.ranges import (
     read_range,
 )
 from local_agent.workspace.registry import Workspace
+from tests.each import each
 from tests.hostile_repository import make_hostile_repository
 
 pytestmark = pytest.mark.heavy
@@ -187,7 +188,7 @@ def test_a_name_that_there_is_not_is_told_with_the_branches_called_alike(shop: S
     assert shop.missing("mian").near == ("main",)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         *("HEAD~99", "HEAD^3", ":/third", "@{yesterday}", "HEAD@{1}", "main:a.py", "HEAD^{tree}"),
