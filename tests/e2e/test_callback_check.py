@@ -65,7 +65,7 @@ def test_wrong_keys_are_seen_and_a_url_elsewhere_is_refused(place: Place) -> Non
         check=False,
     )
     assert wrong.returncode == 1
-    assert "✗ message.taken" in wrong.stdout
+    assert "Token, EncodingAESKey or receive id does not belong to it" in wrong.stderr
     place.stop()
     gone = place.run(
         *("sim", "check", app.callback_url, "--receive-id", app.corp_id),
