@@ -1,8 +1,18 @@
-"""Times and sizes in words."""
+"""Times, sizes and levels of disclosure in words."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from common.sentences import Lang, Sentence, say
+
+DISCLOSED: Final = Sentence(en="sent to the chat: {level}", zh="聊天可得知{level}")
+DISCLOSURES: Final[Mapping[str, Sentence]] = {
+    "summary": Sentence(en="summaries", zh="摘要"),
+    "ask": Sentence(en="what you release", zh="你同意发出的内容"),
+    "full": Sentence(en="EVERYTHING it may read", zh="可读取的全部内容"),
+}
 
 
 def render_duration(milliseconds: int, lang: Lang) -> str:

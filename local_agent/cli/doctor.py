@@ -69,6 +69,16 @@ WROTE: Final = Sentence(
     "没有发送任何内容。发给别人之前请先阅读。",
 )
 
+SECTIONS: Final[Mapping[str, Sentence]] = {
+    "versions": Sentence(en="versions", zh="版本"),
+    "doctor": Sentence(en="what `doctor` finds", zh="`doctor` 的结果"),
+    "settings": Sentence(en="settings", zh="设置"),
+    "link": Sentence(en="connection to the gateway", zh="与网关的连接"),
+    "sandbox": Sentence(en="sandbox", zh="沙箱"),
+    "journal": Sentence(en="counts of the journal", zh="任务日志的统计"),
+    "log": Sentence(en="log", zh="日志"),
+}
+
 _DEFAULT: Final = Path("codexbridge-bugreport.json")
 
 
@@ -127,7 +137,8 @@ def report(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
     screen = screen_for(lang, environ)
     made = asyncio.run(new_report(here, _doctor(lang), log=args.log))
     size = write_report(args.output, made)
-    screen.tell(WROTE, path=args.output, size=f"{size / 1000:.0f} kB", sections=", ".join(made))
+    sections = ("、" if lang == "zh" else ", ").join(screen.say(SECTIONS[name]) for name in made)
+    screen.tell(WROTE, path=args.output, size=f"{size / 1000:.0f} kB", sections=sections)
     return 0
 
 

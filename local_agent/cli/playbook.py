@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import InputError
 from common.home import find_home, private_dir
-from common.sentences import Lang, Sentence, explain, language_of, say
+from common.sentences import LANGS, Lang, Sentence, explain, language_of, say
 from common.text import one_line, reveal
 from local_agent.cli import words
 from local_agent.cli.playbook_run import ENDINGS, EXIT_REFUSED, follow_run, tell_parse_error
@@ -194,15 +194,16 @@ def new(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 def list_all(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """List the playbooks by name; a broken one with its reason."""
     from local_agent.error_texts import ERRORS
+    from local_agent.playbooks.definition import titles
     from local_agent.playbooks.library import list_playbooks
 
     rows = []
     for one in list_playbooks(find_home(environ)):
-        about = one.found.definition.description if one.found else ""
+        begun = titles(one.found.definition.description if one.found else "")
         row: dict[str, Any] = {
             "name": one.name,
             "origin": one.origin,
-            "about": about.partition("\n")[0].lstrip("# "),
+            "about": begun[LANGS.index(lang)].partition("\n")[0],
             "steps": len(one.found.definition.steps) if one.found else None,
             "triggers": list(one.found.definition.trigger_keywords) if one.found else [],
             "error": None if one.error is None else explain(one.error, ERRORS, lang),

@@ -18,6 +18,7 @@ from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, wanted
 from local_agent.faces.control.client import call
+from local_agent.words import DISCLOSED, DISCLOSURES
 
 if TYPE_CHECKING:
     import argparse
@@ -48,7 +49,6 @@ POLICY_STRAY: Final = Sentence(
     en="{file} has the name of no workspace, so nothing reads it",
     zh="{file} 与任何工作区都不同名，不会被读取",
 )
-DISCLOSED: Final = Sentence(en="sent to the chat: {level}", zh="聊天可得知{level}")
 MODEL: Final = Sentence(en="Model", zh="模型")
 NO_MODEL: Final = Sentence(
     en="none; `codexbridge models` says how to connect one",
@@ -405,7 +405,7 @@ def policy_told(policy: PolicyStanding, screen: Screen) -> str:
 
 def disclosure_told(level: str, screen: Screen) -> str:
     """Return what the chat may be told of a workspace, in a few words."""
-    known = words.DISCLOSURES.get(level)
+    known = DISCLOSURES.get(level)
     shown = screen.say(known) if known else one_line(level, 32)
     told = screen.say(DISCLOSED, level=shown)
     return screen.ink("red", told) if level == "full" else told

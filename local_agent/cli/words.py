@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from common.sentences import Sentence
@@ -57,11 +56,6 @@ GATEWAY: Final = Sentence(en="Gateway", zh="网关")
 TASK: Final = Sentence(en="Task", zh="任务")
 ASKED_BY: Final = Sentence(en="Asked by", zh="请求者")
 FILES_MORE: Final = Sentence(en="… and {count} more", zh="…… 另有 {count} 个")
-DISCLOSURES: Final[Mapping[str, Sentence]] = {
-    "summary": Sentence(en="summaries", zh="摘要"),
-    "ask": Sentence(en="what you release", zh="你同意发出的内容"),
-    "full": Sentence(en="EVERYTHING it may read", zh="可读取的全部内容"),
-}
 NEW_FILE: Final = Sentence(
     en="write to this new file instead of standard output",
     zh="写入此新文件，而不是标准输出",

@@ -23,7 +23,7 @@ from local_agent.cli.status import disclosure_told, policy_told, strays_told
 from local_agent.faces.control.client import call
 from local_agent.safety.policy import standing, stray_policies
 from local_agent.sandbox.toolchains import Toolchain
-from local_agent.words import render_size
+from local_agent.words import DISCLOSURES, render_size
 from local_agent.workspace.registry import LEVELS, Registry, Workspace
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
     screen.tell(
         workspace_words.IS_SET,
         name=screen.ink("bold", changed.name),
-        level=screen.say(words.DISCLOSURES[changed.disclosure]),
+        level=screen.say(DISCLOSURES[changed.disclosure]),
         reads=changed.daily_reads,
         size=render_size(changed.daily_bytes),
     )

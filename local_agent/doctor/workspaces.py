@@ -9,9 +9,11 @@ from pathlib import Path
 
 from common.doctor import Finding, Tone
 from common.errors import CodexBridgeError, InputError
+from common.sentences import LANGS, Lang, Sentence, say
 from local_agent.doctor.installation import Installation
 from local_agent.safety.policy import load_policy
 from local_agent.sandbox.bubblewrap import find_bubblewrap
+from local_agent.words import DISCLOSED, DISCLOSURES
 from local_agent.workspace.registry import Registry, Workspace
 
 
@@ -51,11 +53,14 @@ def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
     for code, tone, is_ill in ills:
         if found := [one for one in opened if is_ill(one)]:
             return _ill(code, tone, found)
-    told = [
-        f"{one.name} ({'git, ' if (one.path / '.git').exists() else ''}{one.disclosure})"
-        for one in opened
-    ]
-    return Finding("workspaces.ok", facts={"workspaces": ", ".join(told)})
+    told = Sentence(*(", ".join(_told(one, lang) for one in opened) for lang in LANGS))
+    return Finding("workspaces.ok", facts={"workspaces": told})
+
+
+def _told(one: Workspace, lang: Lang) -> str:
+    git = "git, " if (one.path / ".git").exists() else ""
+    level = say(DISCLOSURES[one.disclosure], lang)
+    return f"{one.name} ({git}{say(DISCLOSED, lang, level=level)})"
 
 
 def _ill(code: str, tone: Tone, found: Sequence[Workspace]) -> Finding:

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from common.errors import InputError
 from common.sentences import explain
-from common.text import has_hidden
+from common.text import has_cjk, has_hidden
 from local_agent.error_texts.playbooks import ERRORS, REASONS
 from local_agent.playbooks.strict_yaml import MalformedError, Node, read_yaml
 from local_agent.playbooks.tools import TOOLS, ToolSpec, check_arguments
@@ -398,6 +398,17 @@ def _label(node: Node, place: str) -> str:
     if text != text.strip() or not text.isprintable() or has_hidden(text):
         raise MalformedError("label", node.line, key=place, given=text)
     return text
+
+
+def titles(description: str) -> tuple[str, str]:
+    """Return how a description begins, in English and in Chinese.
+
+    That is its heading, where there is one.  One in both languages is written
+    ``# English · 中文``; any other is the same for everybody.
+    """
+    begun = description.strip().partition("\n\n")[0].lstrip("# ")
+    en, _, zh = begun.partition(" · ")
+    return (en, zh) if has_cjk(zh) and not has_cjk(en) else (begun, begun)
 
 
 def _identifier(node: Node, place: str) -> str:

@@ -204,13 +204,14 @@ class PagePlaybook:
     Attributes:
         origin: Whose it is.
         instead: It is the person's own and stands before a shipped one of this name.
+        about: The beginning of its description.
         broken: Why it cannot be run; None where it can.
     """
 
     name: str
     origin: str
     instead: bool
-    description: str
+    about: Text
     risk: str
     keywords: tuple[str, ...]
     steps: tuple[PageStep, ...]

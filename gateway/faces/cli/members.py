@@ -82,8 +82,9 @@ def _set(args: argparse.Namespace, console: Console) -> int:
 
 def _tell_role(args: argparse.Namespace, console: Console) -> int:
     from gateway.base.settings import admins_of
+    from gateway.flow.people import ROLES as NAMED
 
-    console.tell(texts.ROLE_SET, user=args.user, role=args.role)
+    console.tell(texts.ROLE_SET, user=args.user, role=console.say(NAMED[args.role]))
     if args.role != "admin" and console.person(args.user) in admins_of(console.settings):
         console.tell(texts.STILL_ADMIN, user=args.user)
     return 0
@@ -107,6 +108,7 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
 
 def _list(args: argparse.Namespace, console: Console) -> int:
     from gateway.base.settings import admins_of
+    from gateway.flow.people import ROLES as NAMED
     from gateway.store import members
 
     named = admins_of(console.settings)
@@ -120,7 +122,7 @@ def _list(args: argparse.Namespace, console: Console) -> int:
     console.print_table(
         (
             str(member.person),
-            by_settings if member.person in named else member.role,
+            by_settings if member.person in named else console.say(NAMED[member.role]),
             member.lang or "-",
             ", ".join(member.machines) or none,
         )

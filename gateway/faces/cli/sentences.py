@@ -176,7 +176,7 @@ STILL_ADMIN: Final = Sentence(
     "restart the gateway.",
     zh="{user} 仍是管理员，因为设置中的 `admins` 有此人。请在设置中移除并重启网关。",
 )
-BY_SETTINGS: Final = Sentence(en="admin (settings)", zh="admin（设置）")
+BY_SETTINGS: Final = Sentence(en="admin (settings)", zh="管理员（设置）")
 ADMINS_OUTSIDE: Final = Sentence(
     en="Told of alarms by the settings (`admins`), and no members: {users}",
     zh="按设置（`admins`）接收告警，但不是成员：{users}",

@@ -15,7 +15,8 @@ from typing import Any, Final
 from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import SAID_BY, Card, machine_name, model_name, text, value
-from local_agent.views.question import Fact, Lines, Part, Question, Text, Value
+from local_agent.propose.words import REASON_ASKED, REASON_INFERRED, REASON_TEST_COMMAND
+from local_agent.views.question import Fact, Lines, Named, Part, Question, Text, Value
 from local_agent.words import render_size
 
 TITLE: Final = Sentence(en="Run this command on {machine}?", zh="要在 {machine} 上运行这条命令吗？")
@@ -165,10 +166,18 @@ def _origin(question: Question) -> Iterator[Part]:
     if reason := question.told.reason:
         said = one_line(reason.text, _REASON_BYTES)
         if reason.model is None:
-            yield Fact("reason", (value(said),))
+            yield Fact("reason", (value(_own_reason(said, question.told.named)),))
         else:
             note = text(SAID_BY, model=model_name(reason.model))
             yield Fact("reason", (value(note, "quiet"), value(said, "quoted")))
+
+
+def _own_reason(said: str, named: Named | None) -> Text | str:
+    """Return a reason of ours for whoever reads it: it was written for whoever asked."""
+    facts = {"file": one_line(named.file), "what": one_line(named.what)} if named else {}
+    known = (REASON_TEST_COMMAND, REASON_ASKED, *([REASON_INFERRED] if named else ()))
+    ours = (text(sentence, **facts) for sentence in known)
+    return next((one for one in ours if said in (one.en, one.zh)), said)
 
 
 def _surroundings(payload: Mapping[str, Any]) -> Iterator[Part]:

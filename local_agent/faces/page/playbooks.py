@@ -5,6 +5,7 @@ from __future__ import annotations
 from common.home import Home
 from common.sentences import LANGS, explain
 from local_agent.error_texts import ERRORS
+from local_agent.playbooks.definition import titles
 from local_agent.playbooks.library import Listed, list_playbooks
 from local_agent.views.page import PagePlaybook, PageStep
 from local_agent.views.question import Text
@@ -22,7 +23,7 @@ def _view(one: Listed) -> PagePlaybook:
         name=one.name,
         origin=one.origin,
         instead=one.instead,
-        description=found.description if found else "",
+        about=Text(*titles(found.description if found else "")),
         risk=found.risk_level if found else "",
         keywords=found.trigger_keywords if found else (),
         steps=tuple(

@@ -9,6 +9,7 @@ from common.sentences import AUDIT_FAULTS, Sentence
 from local_agent.cards import words as cards
 from local_agent.faces.page.audit import EVENTS
 from local_agent.flow.words import REASONS, STATES
+from local_agent.words import DISCLOSED, DISCLOSURES
 
 PAGE: Final[Mapping[str, Sentence]] = {
     # -- around everything --
@@ -421,10 +422,7 @@ PAGE: Final[Mapping[str, Sentence]] = {
     "after-restart": Sentence(en="after a restart: {value}", zh="重启后：{value}"),
     "workspaces": Sentence(en="Workspaces", zh="工作区"),
     "default": Sentence(en="default", zh="默认"),
-    "disclosed": Sentence(en="sent to the chat: {level}", zh="聊天可得知{level}"),
-    "disclosure-summary": Sentence(en="summaries", zh="摘要"),
-    "disclosure-ask": Sentence(en="what you release", zh="你同意发出的内容"),
-    "disclosure-full": Sentence(en="EVERYTHING it may read", zh="可读取的全部内容"),
+    "disclosed": DISCLOSED,
     "policy-none": Sentence(en="no policy of its own", zh="没有专门的策略"),
     "policy-in-force": Sentence(en="policy in force", zh="策略已生效"),
     "policy-broken": Sentence(
@@ -451,5 +449,6 @@ def catalogue() -> dict[str, Sentence]:
     named |= {f"effect-{name}": one for name, one in cards.EFFECTS.items()}
     named |= {f"event-{name}": one for name, one in EVENTS.items()}
     named |= {f"fault-{name}": one for name, one in AUDIT_FAULTS.items()}
+    named |= {f"disclosure-{name}": one for name, one in DISCLOSURES.items()}
     named |= {"open-end": cards.OPEN_END}
     return {**named, **PAGE}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from local_agent.cli.doctor import SECTIONS
 from local_agent.doctor.report import write_report
 from tests.doctor.agent.conftest import Good, another_machine
 from tests.doctor.agent.house import copy_of
@@ -86,7 +87,7 @@ def test_no_canary_leaves(good: Good, tmp_path: Path) -> None:
     assert report["log"]["left_out"] >= 1
     assert "Read it before you send it" in told
     for section in report:
-        assert section in told
+        assert SECTIONS[section].en in told
 
 
 def test_a_report_can_be_made_of_what_is_broken_and_replaces_nothing(

@@ -58,6 +58,7 @@ class TestWell:
         assert answer["ok"] is True
         done = place.run("doctor")
         assert "All is well." in done.stdout
+        assert "sent to the chat: summaries" in done.stdout
         words = ("--secrets-dir", str(place.made.secrets), "doctor", "--json")
         gateway = json.loads(place.admin(*words))
         assert ills(gateway) == set(), "both are green, and the way leads to its end"

@@ -36,7 +36,7 @@ export function Playbooks() {
 /** @param {{ playbook: Playbook }} props */
 function Listed({ playbook }) {
   const [open, setOpen] = useState(false);
-  const about = playbook.description.trim().split("\n\n")[0] ?? "";
+  const about = say(playbook.about);
   return html`<li class="card">
     <div class="listed-top"><strong>${playbook.name}</strong>
       <span class="chip">${t(`origin-${playbook.origin}`)}</span>
@@ -44,7 +44,7 @@ function Listed({ playbook }) {
       ${playbook.risk && html`<span class=${playbook.risk === "high" ? "pill warn" : "pill"}>${t(`risk-${playbook.risk}`)}</span>`}
     </div>
     ${playbook.broken && html`<p class="danger">${say(playbook.broken)}</p>`}
-    ${about && html`<p><${Shown} text=${about.replace(/^#+ /, "")} /></p>`}
+    ${about && html`<p><${Shown} text=${about} /></p>`}
     ${playbook.keywords.length > 0 && html`<p class="quiet">${t("asked-by-words", { words: playbook.keywords.join(" · ") })}</p>`}
     ${!playbook.broken && html`<details><summary>${t("steps-count", { count: playbook.steps.length })}</summary>
       <ol class="numbered">${playbook.steps.map((step) => html`<li><span class="chip">${t(`step-${step.type}`)}</span>

@@ -299,7 +299,7 @@ export interface PagePlaybook {
   readonly name: string;
   readonly origin: string;
   readonly instead: boolean;
-  readonly description: string;
+  readonly about: Text;
   readonly risk: string;
   readonly keywords: ReadonlyArray<string>;
   readonly steps: ReadonlyArray<PageStep>;

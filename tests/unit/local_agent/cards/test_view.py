@@ -9,9 +9,11 @@ import pytest
 
 from common.clock import ManualClock
 from common.seal import Seal
+from common.sentences import LANGS, Lang, say
 from local_agent.actions.steps.payload import steps_payload
 from local_agent.cards import words
 from local_agent.cards.view import view_of
+from local_agent.propose.words import REASON_ASKED, REASON_INFERRED, REASON_TEST_COMMAND
 from local_agent.views.question import Fact, QuestionView, Text
 from tests.asked import PATCH, a_change, a_sync, read_question, told
 from tests.each import each
@@ -58,3 +60,23 @@ def test_a_dry_run_says_where_it_can_reach_beyond_its_copy(seal: Seal) -> None:
     view = viewed(seal, PATCH if seal.action == "git_sync" else None, workspace=COPY)
     assert of_dry_run(view) == said(words.BEYOND_COPY)
     assert ([view.undo], view.lasts) == (said(words.UNDO_NO), True)
+
+
+def reason_of(view: QuestionView) -> list[Text]:
+    parts = [part for section in view.parts for part in section]
+    facts = [part for part in parts if isinstance(part, Fact) and part.kind == "reason"]
+    return [value.text for fact in facts for value in fact.values]
+
+
+@each("lang", LANGS)
+def test_a_reason_of_our_own_is_said_in_the_language_of_whoever_reads_it(lang: Lang) -> None:
+    facts = {"file": "package.json", "what": "scripts.test"}
+    for sentence in (REASON_TEST_COMMAND, REASON_ASKED, REASON_INFERRED):
+        reason = {"text": say(sentence, lang, **facts), "model": None}
+        view = viewed(a_command(), named=facts, reason=reason)
+        assert reason_of(view) == [Text(*(say(sentence, one, **facts) for one in LANGS))]
+
+
+def test_what_a_model_gives_as_a_reason_stays_its_words() -> None:
+    reason = {"text": REASON_TEST_COMMAND.zh, "model": "mock"}
+    assert reason_of(viewed(a_command(), reason=reason))[1] == Text(*[REASON_TEST_COMMAND.zh] * 2)

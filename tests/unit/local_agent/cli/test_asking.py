@@ -20,6 +20,7 @@ from common.sentences import Lang, Sentence, say
 from local_agent.actions.registry import seal_bytes
 from local_agent.cli import decide, show, status, tasks, words
 from local_agent.views.task import ListedTask
+from local_agent.words import DISCLOSURES
 from tests.each import each
 from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled
@@ -378,7 +379,7 @@ def test_status_tells_what_the_chat_may_be_told(
     shop = a_workspace("none") | {"disclosure": level}
     agent.answers["status"] = a_status(workspaces=[shop])
     assert codexbridge.main(["status"]) == 0
-    assert words.DISCLOSURES[level].en in capsys.readouterr().out
+    assert DISCLOSURES[level].en in capsys.readouterr().out
 
 
 @pytest.mark.requirement("MJ-8")

@@ -12,9 +12,10 @@ import pytest
 import codexbridge
 from common.errors import RemoteProtocolError
 from common.home import Home
-from local_agent.cli import words, workspace_words
+from local_agent.cli import workspace_words
 from local_agent.error_texts import ERRORS
 from local_agent.propose.scratch import Scratches
+from local_agent.words import DISCLOSURES
 from local_agent.workspace.registry import Registry, Workspace
 from tests.unit.local_agent.cli.conftest import AgentDouble
 
@@ -355,7 +356,7 @@ def test_what_the_chat_may_be_told_is_set_and_listed(
     told = (listed["disclosure"], listed["daily_reads"], listed["daily_bytes"])
     assert told == ("ask", 5, 2000)
     assert codexbridge.main(["workspace", "list"]) == 0
-    assert words.DISCLOSURES["ask"].en in capsys.readouterr().out
+    assert DISCLOSURES["ask"].en in capsys.readouterr().out
 
 
 def test_opening_everything_says_what_that_means(

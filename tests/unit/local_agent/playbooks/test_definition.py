@@ -24,6 +24,7 @@ from local_agent.playbooks.definition import (
     TaskParseError,
     parse_hook,
     parse_playbook,
+    titles,
 )
 from tests.each import each
 
@@ -446,6 +447,13 @@ def test_every_reason_is_a_sentence_in_both_languages(why: str) -> None:
     for lang in ("en", "zh"):
         assert REASONS[why].fields(lang) == REASONS[why].fields("en")
     assert f"playbook.parse/{why}" in ERRORS
+
+
+@each("given", ["# Checks", "Checks\n\nmore", "# 检查 · 结果", "a · b", ""])
+def test_a_title_of_one_language_is_that_of_both(given: str) -> None:
+    begun = given.removeprefix("# ").partition("\n")[0]
+    assert titles(given) == (begun, begun)
+    assert titles("# Checks · 检查\n\nmore") == ("Checks", "检查")
 
 
 def test_hook_phases_are_those_of_the_events() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from common.text import has_cjk
+from local_agent.playbooks.definition import titles
 from local_agent.playbooks.library import SHIPPED, read_playbook
 
 FILES = sorted(SHIPPED.glob("*.md"))
@@ -21,6 +23,7 @@ def test_a_shipped_playbook_is_a_page_in_both_languages(file: Path) -> None:
     assert {word.isascii() for word in definition.trigger_keywords} == {True, False}
     title, english, chinese = definition.description.split("\n\n")
     assert title.startswith("# ")
+    assert [has_cjk(one) for one in titles(definition.description)] == [False, True]
     assert (english.isascii() or "…" in english, chinese.isascii()) == (True, False)
     assert file.read_bytes().count(b"\n") <= 90
 

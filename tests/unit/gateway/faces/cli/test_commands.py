@@ -95,6 +95,9 @@ def test_a_role_is_given_changed_and_listed(desk: Desk) -> None:
     assert (listed["role"], listed["by_settings"], listed["lang"]) == ("approver", False, "en")
     assert "role member" in desk.type("member", "set", "zhangwei", "--role", "member")
     assert desk.type("member", "list").split()[:2] == ["zhangwei", "member"]
+    said = desk.type("member", "set", "zhangwei", "--role", "approver", lang="zh")
+    assert said == "zhangwei：角色 审批人。\n"
+    assert desk.type("member", "list", lang="zh").split()[:2] == ["zhangwei", "审批人"]
     assert desk.refused("member", "set", "nobody", "--role", "admin").code == "member.not-listed"
 
 

@@ -20,7 +20,7 @@ from local_agent.views import from_json
 from local_agent.views.audit import AuditCheck, AuditView
 from local_agent.views.files import FileView, FolderView
 from local_agent.views.page import PageBoot, PagePlaybooks, PageRows, PageTask
-from local_agent.views.question import ApprovalView
+from local_agent.views.question import ApprovalView, Text
 from local_agent.views.settings import SettingsView
 from local_agent.views.statistics import StatisticsView
 from local_agent.views.status import StatusView
@@ -261,7 +261,9 @@ async def test_playbooks_are_listed_with_what_is_broken(place: Place, tab: Tab) 
     assert broken is not None
     assert broken.en
     assert broken.zh
-    assert by_name["weekly-report"].origin == "shipped"
+    shipped = by_name["weekly-report"]
+    assert shipped.origin == "shipped"
+    assert shipped.about == Text("Weekly report from the commits", "根据提交写周报")
     assert told.runs == ()
 
 
