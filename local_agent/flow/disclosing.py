@@ -24,6 +24,7 @@ from common.model.proposal import (
     GitSync,
     LocalApproval,
     NoRequirement,
+    Plan,
     ReadFile,
     Release,
     SearchResults,
@@ -189,6 +190,8 @@ def _tells(found: Proposed, context: Collected) -> bool:
     """
     if not isinstance(found.requires, NoRequirement):
         return isinstance(found.proposal, Diff)
+    if isinstance(found.proposal, Plan) and found.speech is None:
+        return bool(context.files)  # there is no model, which says where it would look
     looked = isinstance(found.proposal, SearchResults) or bool(context.files or context.pieces)
     return looked or found.details is not None
 

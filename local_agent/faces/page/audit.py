@@ -54,7 +54,8 @@ EVENTS: Final[Mapping[str, Sentence]] = {
         zh="日志没有本机签名，已重新签名",
     ),
     "disclosure.answered": Sentence(
-        en="The chat was told something of a workspace", zh="向聊天外发了工作区的内容"
+        en="An answer about a workspace was recorded before it goes to the chat",
+        zh="记录了一条将发往聊天的工作区答复",
     ),
     "disclosure.read": Sentence(
         en="A workspace was read for an answer to the chat", zh="为回答聊天读取了工作区"

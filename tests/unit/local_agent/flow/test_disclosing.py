@@ -20,6 +20,7 @@ from common.model.proposal import (
     Diff,
     GitSync,
     LocalApproval,
+    Plan,
     Release,
     SearchItem,
     SearchResults,
@@ -209,6 +210,17 @@ async def test_what_tells_nothing_of_the_workspace_is_no_read(counter: Counter) 
     counter.set("ask")
     assert await counter.release(await counter.routed(), found, Collected()) is found
     assert await counter.entries() == []
+
+
+async def test_without_a_model_only_the_files_it_would_look_at_are_told(counter: Counter) -> None:
+    text = "No model is configured."
+    found = Proposed(Plan(text=text), text, not_done=True)
+    seen = Collected(pieces=(Piece(kind="tree", text="src/"),))
+    counter.set("ask")
+    assert await counter.release(await counter.routed(), found, seen) is found
+    assert await counter.entries() == []
+    named = replace(seen, files=(Share("src/cart.py", size=9, granted=9),))
+    assert await counter.release(await counter.routed(), found, named) is not found
 
 
 @pytest.mark.parametrize("kind", [TaskKind.HELP, TaskKind.STATUS, TaskKind.RUN, TaskKind.GIT_SYNC])
