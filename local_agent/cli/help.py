@@ -31,8 +31,8 @@ HELP_EXAMPLES: Final = Sentence(
     zh="网关、Agent、工作区策略以及 nginx、Caddy 的设置示例",
 )
 HELP_MAN: Final = Sentence(
-    en="The manual page, for `man`: codexbridge help man | man -l -",
-    zh="man 手册页：codexbridge help man | man -l -",
+    en="The manual page, for `man`: codexbridge help man | man -E UTF-8 -l -",
+    zh="man 手册页：codexbridge help man | man -E UTF-8 -l -",
 )
 HELP_COMMANDS: Final = Sentence(
     en="`codexbridge --help` lists the commands.", zh="`codexbridge --help` 列出全部命令。"
@@ -169,6 +169,8 @@ def _show(text: str) -> None:
     import pydoc
 
     os.environ.setdefault("LESS", "FRX")  # a page that fits is shown and left there
+    if sys.stdout.encoding.lower() == "utf-8":
+        os.environ.setdefault("LESSCHARSET", "utf-8")  # also where the system lacks the locale
     pydoc.pager(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import pydoc
 import re
 import shutil
@@ -78,9 +79,12 @@ def test_a_page_goes_through_the_pager_at_a_terminal_alone(
     text = shown("admin", capsys)
     assert paged == []
     monkeypatch.setenv("LESS", "R")
+    monkeypatch.setenv("LESSCHARSET", "")
+    monkeypatch.delenv("LESSCHARSET")
     monkeypatch.setattr(module, "_at_a_terminal", lambda: True)
     assert shown("admin", capsys) == ""
     assert paged == [text]
+    assert os.environ["LESSCHARSET"] == "utf-8", "where no locale says so, less shows <E5>"
     assert shown("gateway.toml", capsys) != "", "an example is for a file"
 
 
