@@ -306,6 +306,14 @@ _AFTER = Words(
     en="codexbridge: options come after the command: codexbridge {name} {option}",
     zh="codexbridge: 选项写在命令之后：codexbridge {name} {option}",
 )
+_NO_OPTION = Words(
+    en="codexbridge: there is no option {option}.{hint} See `codexbridge {name} --help`.",
+    zh="codexbridge: 没有 {option} 这个选项。{hint}见 `codexbridge {name} --help`。",
+)
+_LANGUAGE = Words(
+    en=" The language is set by CODEXBRIDGE_LANG=zh or en.",
+    zh="语言由环境变量 CODEXBRIDGE_LANG=zh 或 en 设置。",
+)
 _MEANT = Words(en=" Did you mean “{name}”?", zh="是想用“{name}”吗？")
 
 
@@ -407,12 +415,16 @@ def _run(command: Command, arguments: list[str], lang: Lang) -> int:
 
 def new_parsers(lang: Lang) -> dict[str, argparse.ArgumentParser]:
     """Return the parser of every command; imports the modules of all."""
+    return {name: _parser(command, lang) for name, command in COMMANDS.items()}
+
+
+def _parser(command: Command, lang: Lang) -> argparse.ArgumentParser:
     from common.arguments import new_parser
 
-    subparsers = new_parser("codexbridge", lang).add_subparsers(dest="command", required=True)
-    for module in dict.fromkeys(command.module for command in COMMANDS.values()):
-        importlib.import_module(module).add_parser(subparsers, lang)
-    return {name: subparsers.choices[name] for name in COMMANDS}
+    subparsers = new_parser("codexbridge", lang).add_subparsers()
+    importlib.import_module(command.module).add_parser(subparsers, lang)
+    found: argparse.ArgumentParser = subparsers.choices[command.name]
+    return found
 
 
 def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[str] | None) -> int:
@@ -453,7 +465,11 @@ def _unknown(arguments: list[str], lang: Lang) -> str:
     name = arguments[0]
     command = next(filter(COMMANDS.__contains__, arguments), "")
     if name.startswith("-") and command:
-        return _fill(_AFTER, lang, name=command, option=name[:40])
+        option = name.partition("=")[0][:40]
+        if option in _parser(COMMANDS[command], lang).format_help().split():
+            return _fill(_AFTER, lang, name=command, option=option)
+        hint = _fill(_LANGUAGE, lang) if option == "--lang" else ""
+        return _fill(_NO_OPTION, lang, name=command, option=option, hint=hint)
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     hint = _fill(_MEANT, lang, name=near[0]) if near else ""
     return _fill(_UNKNOWN, lang, name=name[:40], hint=hint)

@@ -23,7 +23,7 @@ _HEADING: Final = Sentence(en="{title}:", zh="{title}：")
 _THIS_HELP: Final = Sentence(en="show this help", zh="显示本说明")
 _WRONG: Final = Sentence(
     en="{program}: {message} (see `{program} --help`)",
-    zh="{program}：参数有误：{message}（见 `{program} --help`）",
+    zh="{program}: 参数有误：{message}（见 `{program} --help`）",
 )
 
 # What argparse says, which it offers no way to say in words of ours.
@@ -115,6 +115,16 @@ def new_parser(program: str, lang: Lang) -> argparse.ArgumentParser:
                 heading = say(_HEADING, lang, title=say(title, lang))
                 told = told.replace(f"\n{say(title, lang)}:\n", f"\n{heading}\n", 1)
             return told
+
+        def parse_known_args(
+            self, args: Any = None, namespace: Any = None
+        ) -> tuple[Any, list[str]]:
+            # Here and not where argparse does, at the top: the help of this command lists what
+            # there is.
+            known, extra = super().parse_known_args(args, namespace)
+            if extra:
+                self.error(f"unrecognized arguments: {' '.join(extra)}")
+            return known, extra
 
         def error(self, message: str) -> NoReturn:
             told = _account(message, lang)

@@ -69,6 +69,7 @@ _FORMS: Final = (
     ("model", "table"),
 )
 _CHOICE: Final = re.compile("'([^']*)'")
+_PLACE_IN_LIST: Final = re.compile(r"\.\d+\Z")
 _TOML_PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
@@ -458,6 +459,7 @@ def _explain(model: type[Settings], error: ValidationError, file: Path | None) -
             # Never in pydantic's own words: they are of one language, and may quote the value.
             ours = fault.get("ctx", {}).get("error")
             why = ours.why if isinstance(ours, UnfitError) else _form(kind)
+            name = _PLACE_IN_LIST.sub("", name)  # “trusted_proxies.0” is no name of a setting
             raise ConfigError("config.invalid", name=name, why=why, file=file) from None
 
 

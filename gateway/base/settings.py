@@ -294,7 +294,9 @@ def check_servable(settings: GatewaySettings) -> None:
 
 
 def _check_app(app: str, given: App) -> None:
-    for name in ("corp_id", "agent_id", "token", "encoding_aes_key", "corp_secret"):
+    names = ("corp_id", "agent_id", "token", "encoding_aes_key", "corp_secret")
+    why = None if any(getattr(given, name) for name in names) else "nothing"
+    for name in names:
         path = setting_of(app, name)
         facts = {"name": ".".join(path), "how": variable_name(GatewaySettings, path)}
         value = getattr(given, name)
@@ -302,7 +304,7 @@ def _check_app(app: str, given: App) -> None:
             if not value.get_secret_value():
                 raise ConfigError("config.secret-missing", **facts, file="__".join(path))
         elif not value:
-            raise ConfigError("config.missing", **facts, file=None)
+            raise ConfigError("config.missing", **facts, file=None, why=why)
 
 
 def _check_distinct(apps: Mapping[str, App]) -> None:

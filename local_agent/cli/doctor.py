@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -41,8 +42,8 @@ BUGREPORT: Final = Sentence(
     "密钥或成员姓名。不会自动发送。",
 )
 OUTPUT: Final = Sentence(
-    en="write to this new file; without it codexbridge-bugreport.json here",
-    zh="写入此新文件；省略时为当前目录的 codexbridge-bugreport.json",
+    en="write to this new file; without it codexbridge-bugreport.json in your home folder",
+    zh="写入此新文件；省略时为主目录中的 codexbridge-bugreport.json",
 )
 LOG: Final = Sentence(
     en="a log of the agent, of which the newest lines go in",
@@ -79,7 +80,7 @@ SECTIONS: Final[Mapping[str, Sentence]] = {
     "log": Sentence(en="log", zh="日志"),
 }
 
-_DEFAULT: Final = Path("codexbridge-bugreport.json")
+_NAME: Final = "codexbridge-bugreport"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -93,9 +94,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
     parser = subparsers.add_parser("bugreport", description=say(BUGREPORT, lang))
     parser.set_defaults(run=report)
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", default=_DEFAULT, help=say(OUTPUT, lang)
-    )
+    parser.add_argument("--output", type=Path, metavar="FILE", help=say(OUTPUT, lang))
     parser.add_argument("--log", type=Path, metavar="FILE", help=say(LOG, lang))
     parser.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
 
@@ -136,10 +135,18 @@ def report(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
     here = _installation(args, environ)
     screen = screen_for(lang, environ)
     made = asyncio.run(new_report(here, _doctor(lang), log=args.log))
-    size = write_report(args.output, made)
+    path = args.output or _new_file()
+    size = write_report(path, made)
     sections = ("、" if lang == "zh" else ", ").join(screen.say(SECTIONS[name]) for name in made)
-    screen.tell(WROTE, path=args.output, size=f"{size / 1000:.0f} kB", sections=sections)
+    screen.tell(WROTE, path=path, size=f"{size / 1000:.0f} kB", sections=sections)
     return 0
+
+
+def _new_file() -> Path:
+    # Not here: in a workspace, a model and a commit would take it in.
+    names = (f"{_NAME}.json", *(f"{_NAME}-{number}.json" for number in range(2, 1000)))
+    paths = [Path.home() / name for name in names]
+    return next((path for path in paths if not os.path.lexists(path)), paths[0])
 
 
 async def _examine(here: Installation, screen: Screen, *, fix: bool) -> list[Examined]:

@@ -468,5 +468,6 @@ def is_proved(setup: Setup, task: str) -> bool:
     receipt = made["task"]["task_id"]
     has_failed = made["outcome"]["reason"] == "failed"
     told = texts.PROVED_FAILED if has_failed else texts.PROVED
-    setup.screen.tell(told, approver=approver, receipt=receipt, task=task)
+    workspace = Registry(setup.home, home=setup.here.home).find().name
+    setup.screen.tell(told, approver=approver, receipt=receipt, task=task, workspace=workspace)
     return True

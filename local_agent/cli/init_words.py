@@ -146,8 +146,10 @@ PROVED: Final = Sentence(
 )
 PROVED_FAILED: Final = Sentence(
     en="Approved by you ({approver}), and run: the way works, the command itself failed as shown. "
+    "Another test command: codexbridge workspace set {workspace} --test CMD\n"
     "Receipt {receipt}: codexbridge receipt {task}",
     zh="由你批准（{approver}）并已运行：流程可用，命令本身如上所示失败。"
+    "换一条测试命令：codexbridge workspace set {workspace} --test 命令\n"
     "凭证 {receipt}：codexbridge receipt {task}",
 )
 NOT_RUN: Final = Sentence(

@@ -76,6 +76,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     what = say(workspace_words.WORKSPACE_SET, lang)
     change = actions.add_parser("set", help=what, description=what)
     change.add_argument("name", metavar="NAME", help=say(workspace_words.WORKSPACE_NAME, lang))
+    change.add_argument("--test", metavar="CMD", help=say(workspace_words.WORKSPACE_TEST, lang))
     change.add_argument(
         "--diagnostics", metavar="PATH", nargs="*", help=say(workspace_words.DIAGNOSTICS, lang)
     )
@@ -162,10 +163,13 @@ def _forget_closed(registry: Registry, home: Home, environ: Mapping[str, str]) -
 
 
 def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
+    if args.test is not None:
+        _set_test(args, registry, screen)
     if args.diagnostics is not None:
         _set_diagnostics(args, registry, screen)
-        if (args.disclosure, args.daily_reads, args.daily_bytes) == (None, None, None):
-            return
+    rest = (args.disclosure, args.daily_reads, args.daily_bytes)
+    if rest == (None, None, None) and (args.test, args.diagnostics) != (None, None):
+        return
     changed = registry.set_disclosure(
         args.name,
         level=args.disclosure,
@@ -181,6 +185,14 @@ def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
     )
     if changed.disclosure == "full":
         print(screen.ink("red", screen.say(workspace_words.FULL_MEANS)))
+
+
+def _set_test(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
+    known = registry.find(args.name)
+    check_start(args.test, known.path, known.toolchains)
+    registry.add(known.path, name=known.name, test_command=args.test)
+    command = one_line(args.test, 400)
+    screen.tell(workspace_words.TEST_SET, name=screen.ink("bold", known.name), command=command)
 
 
 def _set_diagnostics(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
@@ -208,7 +220,7 @@ def _tell_added(added: Workspace, older: Workspace | None, screen: Screen) -> No
             kept=_parts(added, [part for part in kept if getattr(added, part)], screen),
         )
     if added.test_command is None:
-        screen.tell(workspace_words.ADDED_NO_TEST)
+        screen.tell(workspace_words.ADDED_NO_TEST, name=added.name)
     elif not starts(added.test_command, added.path, added.toolchains):
         screen.tell(workspace_words.TEST_LOST, command=one_line(added.test_command, 400))
 

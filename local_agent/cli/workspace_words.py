@@ -44,9 +44,9 @@ ADDED: Final = Sentence(
 )
 ADDED_NO_TEST: Final = Sentence(
     en="No test command was named: what the project's own files name is proposed, as high risk. "
-    'To name one, add it again with --test "CMD".',
+    'To name one: codexbridge workspace set {name} --test "CMD"',
     zh="未指定测试命令：将提议项目自身文件中写明的命令，并按高风险处理。"
-    '如需指定，请用 --test "命令" 重新添加。',
+    '如需指定：codexbridge workspace set {name} --test "命令"',
 )
 WAS_KNOWN: Final = Sentence(
     en="It was there already. Changed: {changed}. Kept: {kept}.",
@@ -103,9 +103,9 @@ DIAGNOSTICS_NONE: Final = Sentence(
     en="{name}: no file is read for diagnostics.", zh="{name}：不从任何文件读取诊断信息。"
 )
 WORKSPACE_SET: Final = Sentence(
-    en="Set what the chat may be told of a workspace, and how much a day. It is set here alone: no "
-    "message can.",
-    zh="设置聊天可以得知工作区的哪些内容，以及每天的数量。只能在此设置，任何消息都不能更改。",
+    en="Set the test command of a workspace, what the chat may be told of it, and how much a day. "
+    "It is set here alone: no message can.",
+    zh="设置工作区的测试命令、聊天可以得知的内容，以及每天的数量。只能在此设置，任何消息都不能更改。",
 )
 DISCLOSURE: Final = Sentence(
     en="what answers to the chat may hold. summary: without recognised secrets, one message long, "
@@ -123,6 +123,10 @@ DAILY_BYTES: Final = Sentence(
     en="bytes that those answers may have together; 100000 unless set. All members together: ten "
     "times as many",
     zh="这些回答合计的字节数；未设置时为 100000。所有成员合计为其十倍",
+)
+TEST_SET: Final = Sentence(
+    en="{name}: a bare `@dev test` runs `{command}` from now on.",
+    zh="{name}：今后单独的 `@dev test` 运行 `{command}`。",
 )
 IS_SET: Final = Sentence(
     en="{name}: the chat may be told {level}; at most {reads} answers and {size} a day to each "

@@ -106,7 +106,10 @@ _OWN: Final = {
     "pairing.none": Diagnosis(
         Told(en="not paired with a gateway", zh="尚未与网关配对"),
         NO_TASKS,
-        Told(en="codexbridge pair --gateway URL", zh="codexbridge pair --gateway URL"),
+        Told(
+            en="codexbridge init, which does all of this; or codexbridge pair --gateway URL",
+            zh="codexbridge init 会逐步完成全部设置；或 codexbridge pair --gateway URL",
+        ),
     ),
     "key.none": Diagnosis(Told(en="none needed without a pairing", zh="未配对，不需要")),
     "key.in-file": Diagnosis(
@@ -223,7 +226,10 @@ _OWN: Final = {
     "workspaces.none": Diagnosis(
         Told(en="none", zh="没有"),
         Told(en="a task has no folder to work in", zh="任务没有可用的文件夹"),
-        Told(en="codexbridge workspace add PATH", zh="codexbridge workspace add 路径"),
+        Told(
+            en="codexbridge init, which does all of this; or codexbridge workspace add PATH",
+            zh="codexbridge init 会逐步完成全部设置；或 codexbridge workspace add 路径",
+        ),
     ),
     "workspaces.gone": Diagnosis(
         Told(en="the folder is gone: {paths}", zh="文件夹不存在：{paths}"),

@@ -14,9 +14,9 @@ NO_WORKSPACE = Sentence(
 )
 NO_TEST_COMMAND = Sentence(
     en='Workspace {workspace} has no test command. Give one: `{prefix} test --cmd="…"`, or at '
-    'the machine: `codexbridge workspace add PATH --test "COMMAND"`.',
+    'the machine: `codexbridge workspace set {workspace} --test "COMMAND"`.',
     zh='工作区 {workspace} 未设置测试命令。请指定：`{prefix} 测试 --cmd="…"`，或在开发机上运行：'
-    '`codexbridge workspace add 路径 --test "命令"`。',
+    '`codexbridge workspace set {workspace} --test "命令"`。',
 )
 WHICH_COMMAND = Sentence(
     en='Which command? For example `{prefix} test --cmd="…"` or “{prefix} run npm test”. '

@@ -147,6 +147,11 @@ def test_an_unknown_command_is_one_line_with_what_was_meant(lang: str) -> None:
     assert early.returncode == 2
     assert early.stderr.count("\n") == 1
     assert "codexbridge status --json" in early.stderr
+    for words in (("--lang", "zh", "help"), ("--lang=zh", "help")):
+        unknown = launch(*words, CODEXBRIDGE_LANG=lang)
+        assert unknown.returncode == 2
+        assert "help --lang" not in unknown.stderr, "which there is not, either"
+        assert "CODEXBRIDGE_LANG" in unknown.stderr
 
 
 def test_without_a_command_help_is_shown_and_nothing_succeeds() -> None:

@@ -14,11 +14,18 @@ _SETTINGS: Final = {
         "variable {how}.",
         zh="缺少设置项 {name}。请在设置文件中填写，或通过环境变量 {how} 提供。",
     ),
+    "config.missing/nothing": Sentence(
+        en="The gateway is not set up here yet: nothing of an app of WeCom is in its settings. Set "
+        "it up step by step: codexbridge gateway init",
+        zh="这里还没有设置网关：设置中没有企业微信应用的任何信息。逐步设置："
+        "codexbridge gateway init",
+    ),
     "config.secret-missing": Sentence(
         en="The secret {name} is missing. Give it as the environment variable {how}, or as the "
-        "file {file} in the folder that --secrets-dir names.",
-        zh="缺少机密 {name}。请通过环境变量 {how} 提供，或放在 --secrets-dir 所指文件夹的 {file} "
-        "文件中。",
+        "file {file} in the folder gateway-secrets beside the settings file, or in the one that "
+        "--secrets-dir names.",
+        zh="缺少机密 {name}。请通过环境变量 {how} 提供，或放在设置文件旁 gateway-secrets 文件夹"
+        "（或 --secrets-dir 所指文件夹）的 {file} 文件中。",
     ),
     "config.secret-in-file": Sentence(
         en="{name} is a secret and must not stand in {file}. Remove it there, change it at WeCom "
@@ -48,9 +55,10 @@ _SETTINGS: Final = {
     ),
     "config.invalid/origin": Sentence(
         en="The setting {name} is not valid. It is https://, a host and perhaps a port, without a "
-        "path, such as https://codexbridge.example.com",
+        "path, such as https://codexbridge.example.com; on this machine also "
+        "http://127.0.0.1:8790",
         zh="设置项 {name} 无效。应为 https:// 加主机名（可带端口），不带路径，"
-        "例如 https://codexbridge.example.com",
+        "例如 https://codexbridge.example.com；在本机也可以是 http://127.0.0.1:8790",
     ),
     "config.invalid/https": Sentence(
         en="The setting {name} must be https; plain http is only for 127.0.0.1 and ::1.",

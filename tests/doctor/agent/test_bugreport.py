@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import codexbridge
 from local_agent.cli.doctor import SECTIONS
 from local_agent.doctor.report import write_report
 from tests.doctor.agent.conftest import Good, another_machine
@@ -113,6 +114,21 @@ def test_a_report_can_be_made_of_what_is_broken_and_replaces_nothing(
     other = (tmp_path / "other.json").read_text(encoding="utf-8")
     assert "config.unknown-setting" in other
     assert MARK not in other
+
+
+def test_without_a_name_each_report_is_a_new_file_at_home_and_not_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    for folder in (home, tmp_path / "project"):
+        folder.mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("CODEXBRIDGE_HOME", str(tmp_path / "codexbridge"))
+    assert [codexbridge.main(["bugreport"]) for _ in range(2)] == [0, 0]
+    names = ["codexbridge-bugreport-2.json", "codexbridge-bugreport.json"]
+    assert sorted(path.name for path in home.iterdir()) == names
+    assert list((tmp_path / "project").iterdir()) == []
 
 
 def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path: Path) -> None:

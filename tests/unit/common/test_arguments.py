@@ -69,11 +69,12 @@ def test_whatever_is_wrong_is_told_in_the_persons_language(
 ) -> None:
     chinese = typed(*words, lang="zh", capsys=capsys)
     assert fact in chinese
-    own = re.sub(r"argument z: w|`.*?`", "", chinese.partition("：参数有误：")[2])
+    own = re.sub(r"argument z: w|`.*?`", "", chinese.partition(": 参数有误：")[2])
     assert has_cjk(own)
     assert not re.search(r"\b(argument|arguments|required|expected|choose|value)\b", own)
     english = typed(*words, lang="en", capsys=capsys)
     assert fact in english
+    assert words in ((), ("bogus",)) or f"`codexbridge {words[0]} --help`" in english
     assert not has_cjk(english)
     assert not re.search("unrecognized|expected|invalid|required", english)
 

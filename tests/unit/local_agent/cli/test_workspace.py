@@ -359,6 +359,20 @@ def test_what_the_chat_may_be_told_is_set_and_listed(
     assert DISCLOSURES["ask"].en in capsys.readouterr().out
 
 
+def test_the_test_command_is_set_alone_and_must_start(
+    home: Home, project: Path, capsys: Captured
+) -> None:
+    add = ["workspace", "add", str(project), "--name", "shop", "--toolchains", "none"]
+    assert codexbridge.main(add) == 0
+    assert codexbridge.main(["workspace", "set", "shop", "--disclosure", "ask"]) == 0
+    capsys.readouterr()
+    assert codexbridge.main(["workspace", "set", "shop", "--test", "sh -c true"]) == 0
+    assert capsys.readouterr().out == "shop: a bare `@dev test` runs `sh -c true` from now on.\n"
+    assert codexbridge.main(["workspace", "set", "shop", "--test", "no-such-program"]) == 2
+    (opened,) = Registry(home, home=Path.home()).load()
+    assert (opened.test_command, opened.disclosure, opened.default) == ("sh -c true", "ask", True)
+
+
 def test_opening_everything_says_what_that_means(
     home: Home, project: Path, capsys: Captured
 ) -> None:
