@@ -191,7 +191,8 @@ def _tells(found: Proposed, context: Collected) -> bool:
     if not isinstance(found.requires, NoRequirement):
         return isinstance(found.proposal, Diff)
     if isinstance(found.proposal, Plan) and found.speech is None:
-        return bool(context.files)  # there is no model, which says where it would look
+        # There is no model, and it is said where one would look.
+        return bool(context.files) or found.details is not None
     looked = isinstance(found.proposal, SearchResults) or bool(context.files or context.pieces)
     return looked or found.details is not None
 
