@@ -111,10 +111,10 @@ class Trial:
         """The folder of secrets that is used by default."""
         return self.root / "config" / "gateway-secrets"
 
-    def init(self, watch: Watch | None = None) -> WatchedTerminal:
+    def init(self, watch: Watch | None = None, *more: str) -> WatchedTerminal:
         """Return a terminal with ``gateway init`` in it."""
         api = f"http://127.0.0.1:{self.console.port}"
-        options = ("--api-base", api, "--port", str(self.port))
+        options = ("--api-base", api, "--port", str(self.port), *more)
         return WatchedTerminal(self, watch, "gateway", "init", *options)
 
     def unasked(self, *options: str) -> tuple[int, str, str]:

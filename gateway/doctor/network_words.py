@@ -13,7 +13,7 @@ PROXY_REFUSED: Final = ill(
     NO_SENDING,
     (
         "correct egress.proxy and its secret egress.proxy_login, or let the proxy pass WeCom's API",
-        "更正 egress.proxy 与密钥 egress.proxy_login，或让代理放行企业微信接口",
+        "更正 egress.proxy 与密钥 egress.proxy_login，或让代理服务器放行企业微信接口",
     ),
 )
 PROXY_AWAY: Final = ill(

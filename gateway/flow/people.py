@@ -68,6 +68,10 @@ NO_MORE_NOTICES = Sentence(
     en="What else waits on this machine is not told in the next minutes; it is shown there.",
     zh="该开发机上其他待批准的任务，接下来几分钟内不再通知，请到该开发机上查看。",
 )
+NO_LONGER_WAITS = Sentence(
+    en="{user}'s task {id} was cancelled. It no longer waits on {machine}.",
+    zh="{user} 的任务 {id} 已取消，不再等待在 {machine} 上批准。",
+)
 # What languages are called, folded.
 _NAMED: Final[Mapping[str, Lang]] = {
     "zh": "zh", "中文": "zh", "汉语": "zh", "chinese": "zh", "zh-cn": "zh",
@@ -186,3 +190,19 @@ def notify_approvers(
             facts: dict[str, Any] = {"at_ms": speaker.now_ms, "task_id": task.task_id}
             if outbox.put(conn, f"notice:{window}:{number}", told, to=where, **facts):
                 break
+
+
+def notify_cancelled(conn: Connection, task: Task, machine: str, speaker: Speaker) -> None:
+    """Tell the approvers who heard that a task waits that it does not any more.
+
+    Args: as of `notify_approvers`.
+    """
+    heard = outbox.notified(conn, task.task_id)
+    for person, lang in members.approvers(conn, task.agent_id, beside=task.person):
+        if person not in heard:
+            continue
+        own = replace(speaker, lang=lang or speaker.lang)
+        text = own.say(NO_LONGER_WAITS, user=task.user_id, id=task.short_id, machine=machine)
+        where = Conversation(task.channel, person.app, person.user)
+        key = f"cancelled:{task.task_id}:{person.app}:{person.user}"
+        outbox.put(conn, key, text, to=where, at_ms=speaker.now_ms, task_id=task.task_id)

@@ -30,7 +30,7 @@ REFUSALS: Mapping[str, Sentence] = {
     "access.stranger": Sentence(
         en="Hello! Your ID here is {user}, and it is not a member yet, so nothing was done. To get "
         "access, ask the admin to run: codexbridge gateway member add {user}",
-        zh="你好！你的 ID 是 {user}，还不是本机器人的成员，没有执行任何操作。"
+        zh="你好！你的 ID 是 {user}，还不是本应用的成员，没有执行任何操作。"
         "如需使用，请管理员运行：codexbridge gateway member add {user}",
     ),
     "access.not-admin": Sentence(

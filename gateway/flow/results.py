@@ -31,7 +31,7 @@ from gateway.base.identity import Seal
 from gateway.flow import cards, replies, withdrawal
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.outbox import machine_of, tell, tell_progress
-from gateway.flow.people import notify_approvers
+from gateway.flow.people import notify_approvers, notify_cancelled
 from gateway.flow.replies import Speaker
 from gateway.link import Taken
 from gateway.store import Connection, Store, agents, audit, members, outbox, tasks
@@ -265,6 +265,8 @@ class TaskReports:
         outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=True)
         speaker, machine = self._speaker(task, at), machine_of(conn, task)
         cards.end(conn, task, machine, reason, at=at)
+        if reason is Reason.CANCELLED:
+            notify_cancelled(conn, task, machine, replace(speaker, lang=self._lang))
         if reason is Reason.CANCELLED and not members.serves(conn, task.person, agent_id):
             texts = [speaker.unbound(task, machine, result.summary)]
         else:

@@ -48,6 +48,9 @@ _DROP_PROGRESS = """
     WHERE task_id = :task_id AND state = 'queued'
     AND (kind = 'progress' AND key LIKE :keys OR key LIKE 'notice:%')
     RETURNING app, chat, user_id"""
+_NOTIFIED = """
+    SELECT DISTINCT app, user_id FROM outbox
+    WHERE task_id = :task_id AND key LIKE 'notice:%' AND state IN ('sending', 'sent')"""
 _DROP_CARDS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
     WHERE task_id = :task_id AND card IS NOT NULL AND state = 'queued' AND key LIKE 'waiting:%'
@@ -290,6 +293,12 @@ def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> 
     """
     keys = "%" if told else "progress:%"
     reckon_each(conn, conn.all(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys=keys))
+
+
+def notified(conn: Connection, task_id: str) -> set[Person]:
+    """Return to which approvers it went, or is going, out that a task waits."""
+    rows = conn.all(_NOTIFIED, task_id=task_id)
+    return {Person(row["app"], row["user_id"]) for row in rows}
 
 
 def drop_cards(conn: Connection, task_id: str, *, at_ms: int) -> set[str]:

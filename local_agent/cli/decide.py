@@ -16,9 +16,11 @@ from common.errors import InputError, StateError
 from common.home import Home, find_home
 from common.ids import parse_short_id
 from common.sentences import Lang, Sentence, say
+from common.text import one_line
+from local_agent.cli import words
 from local_agent.cli.ask import EXIT_INTERRUPTED, follow
 from local_agent.cli.ending import headline
-from local_agent.cli.screen import Screen, screen_for
+from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
 from local_agent.cli.tasks import print_tasks
 from local_agent.faces.control.client import call, stream
 
@@ -52,6 +54,9 @@ NO_DECISION: Final = Sentence(
     en="No decision. {task} stays waiting, {left}.", zh="未作决定。{task} 继续等待，{left}。"
 )
 APPROVED: Final = Sentence(en="Approved. {task} starts.", zh="已批准。{task} 开始执行。")
+REJECT_ASK: Final = Sentence(
+    en="{task}: {text}\nReject it? [y/N] ", zh="{task}：{text}\n拒绝它吗？[y/N] "
+)
 REJECTED: Final = Sentence(en="Rejected {task}.", zh="已拒绝 {task}。")
 APPROVE_ONLY: Final = Sentence(
     en="accept these files of a change and leave the others; it is sealed and shown anew first",
@@ -230,12 +235,20 @@ def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | No
 
 
 def reject(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    """Reject it."""
+    """Reject it; what was not named is shown, and asked about, first.
+
+    Raises:
+        InputError: ``reject.no-terminal``, and what `waiting_approval` raises.
+        StateError: the approval ended meanwhile.
+    """
     home, screen = find_home(environ), screen_for(lang, environ)
     approval = waiting_approval(home, environ, screen, args.task)
     if approval is None:
         screen.tell(NONE_WAITS)
-        return 1
+        return EXIT_NO_DECISION
+    if args.task is None and not _means(approval, screen):
+        screen.tell(words.KEPT)
+        return EXIT_NO_DECISION
     call(
         home,
         environ,
@@ -248,6 +261,13 @@ def reject(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
     )
     screen.tell(REJECTED, task=approval.short_id)
     return 0
+
+
+def _means(approval: ApprovalView, screen: Screen) -> bool:
+    if not at_keyboard():
+        raise InputError("reject.no-terminal", task=approval.short_id)
+    said = screen.say(REJECT_ASK, task=approval.short_id, text=one_line(approval.text, 400))
+    return read_answer(said) in ("y", "yes", "是")
 
 
 def waiting_approval(

@@ -168,7 +168,10 @@ def _agent(setup: Setup) -> bool:
 
 
 def _first_task(setup: Setup) -> bool:
-    while not (setup.quiet or setup.args.no_first_task):
+    if setup.quiet or setup.args.no_first_task:
+        return True
+    asking.ensure_agent(setup)
+    while not asking.was_proved(setup):
         asking.ensure_agent(setup)  # that of an earlier run may have ended with it, just now
         task = next(iter(setup.waiting()), "") or asking.requested(setup)
         if not task or not asking.is_decided(setup, task):

@@ -45,6 +45,8 @@ STARTS_S: Final = 30.0
 CONNECTS_S: Final = 10.0
 POLL_S: Final = 0.3
 _MAX_LINE: Final = 4096
+_LOOKED_THROUGH: Final = 100  # tasks
+_RUN: Final = ("completed", "failed")
 _OBJECT: Final = 'json_mode = "object"'
 _QWEN: Final = "https://dashscope.aliyuncs.com/compatible-mode/v1"
 _NONE: Final = ("none", "-", "无")
@@ -451,6 +453,22 @@ def is_decided(setup: Setup, task: str) -> bool:
     return True
 
 
+def was_proved(setup: Setup) -> bool:
+    """Tell whether a task was approved and run before."""
+    from local_agent.views import from_json
+    from local_agent.views.task import TaskList
+
+    told = call(setup.home, setup.environ, "tasks", all=True, limit=_LOOKED_THROUGH)
+    tasks = from_json(TaskList, told, loose=True).tasks
+    ended = (task.short_id for task in tasks if task.reason in _RUN)
+    return any(_receipt(setup, task)["approval"] for task in ended)
+
+
+def _receipt(setup: Setup, task: str) -> dict[str, Any]:
+    made = json.loads(call(setup.home, setup.environ, "receipt", task=task)["receipt"])
+    return dict(made["receipt"])
+
+
 def is_proved(setup: Setup, task: str) -> bool:
     """Show how a task ended, and tell whether its receipt says that it was approved and run."""
     from local_agent.cli.ask import EXIT_INTERRUPTED, follow
@@ -459,9 +477,9 @@ def is_proved(setup: Setup, task: str) -> bool:
     steps = stream(setup.home, setup.environ, "follow", task=task)
     if follow(steps, setup.screen, task=task) == EXIT_INTERRUPTED:
         raise KeyboardInterrupt
-    made = json.loads(call(setup.home, setup.environ, "receipt", task=task)["receipt"])["receipt"]
+    made = _receipt(setup, task)
     approval = made["approval"]
-    if approval is None or made["outcome"]["reason"] not in ("completed", "failed"):
+    if approval is None or made["outcome"]["reason"] not in _RUN:
         setup.screen.tell(texts.NOT_RUN, task=task)
         return False
     approver = setup.screen.say(APPROVERS[approval["approver"]])

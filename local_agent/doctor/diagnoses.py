@@ -168,7 +168,8 @@ _OWN: Final = {
     ),
     "agent.other-settings": Diagnosis(
         Told(
-            en="runs with other settings than those here", zh="运行中的代理使用的设置与这里的不同"
+            en="runs with other settings than those here",
+            zh="运行中的 Agent 使用的设置与这里的不同",
         ),
         Told(
             en="what was changed since its start does not count yet",
@@ -187,7 +188,7 @@ _OWN: Final = {
         Told(en="codexbridge agent", zh="codexbridge agent"),
     ),
     "approvals.unseen": Diagnosis(
-        Told(en="not seen while the agent is stopped", zh="代理没有运行，无法查看")
+        Told(en="not seen while the agent is stopped", zh="Agent 没有运行，无法查看")
     ),
     "approvals.none": Diagnosis(Told(en="none", zh="无")),
     "approvals.waiting": Diagnosis(

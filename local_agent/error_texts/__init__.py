@@ -46,6 +46,10 @@ _TASK: Final = {
         "Nothing was approved.",
         zh="只有终端前的人可以批准：此处的标准输入不是终端。没有批准任何操作。",
     ),
+    "reject.no-terminal": Sentence(
+        en="There is no terminal to ask at, so name the task: codexbridge reject {task}",
+        zh="没有可以询问的终端，请指明任务：codexbridge reject {task}",
+    ),
     "approve.several": Sentence(
         en="{count} requests wait for approval; say which one, such as: codexbridge approve T-7K3F",
         zh="有 {count} 个请求等待批准；请指明，例如：codexbridge approve T-7K3F",

@@ -237,3 +237,9 @@ def test_a_public_address_brings_the_proxy_before_it(trial: Trial) -> None:
     settings = load_settings(file=None, environ=trial.environ)
     assert settings.public_url == "https://gateway.example.cn"
     assert settings.trusted_proxies == ("127.0.0.1/32",)
+
+
+def test_an_address_that_was_given_is_shown_in_its_step(trial: Trial) -> None:
+    with trial.init(None, "--public-url", "https://gateway.example.cn") as terminal:
+        assert trial.walk(terminal, before="[127.0.0.1]:")
+    assert "Public address: https://gateway.example.cn" in terminal.shown

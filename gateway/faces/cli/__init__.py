@@ -95,6 +95,14 @@ class Console:
         print(self.say(sentence, **facts), flush=True)
         return 0
 
+    def tell_counts(
+        self, sentence: Sentence, *counts: tuple[Sentence, int], **facts: object
+    ) -> int:
+        """Print a sentence and what was counted, where that is anything; returns exit code 0."""
+        rest = (self.say(counted, count=count) for counted, count in counts if count)
+        print(*(self.say(sentence, **facts), *rest), sep="" if self.lang == "zh" else " ")
+        return 0
+
     def print_json(self, value: object) -> int:
         """Print a document for programs; returns exit code 0."""
         import json

@@ -76,7 +76,8 @@ def run_revoke(args: argparse.Namespace, console: Console) -> int:
         done = store.write(withdrawal.revoke, console.seal(), args.machine, at=now())
     if done is None:
         raise InputError("machine.unknown", machine=args.machine[:64])
-    return console.tell(texts.REVOKED, machine=args.machine, ended=done.ended, left=done.left)
+    counts = (texts.REFUSED_UNSENT, done.ended), (texts.ENDS_UNKNOWN, done.left)
+    return console.tell_counts(texts.REVOKED, *counts, machine=args.machine)
 
 
 def run_bind(args: argparse.Namespace, console: Console) -> int:
@@ -106,8 +107,8 @@ def run_unbind(args: argparse.Namespace, console: Console) -> int:
         done = store.write(withdrawal.unbind, console.seal(), person, agent, at=now())
     if done is None:
         raise InputError("machine.not-bound", machine=args.machine, user=args.user)
-    facts = {"machine": args.machine, "user": args.user, "ended": done.ended, "left": done.left}
-    return console.tell(texts.UNBOUND, **facts)
+    counts = (texts.TAKEN_BACK, done.ended), (texts.STOPPING, done.left)
+    return console.tell_counts(texts.UNBOUND, *counts, machine=args.machine, user=args.user)
 
 
 def run_pair(args: argparse.Namespace, console: Console) -> int:

@@ -101,7 +101,8 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
         )
     if done is None:
         raise InputError("member.not-listed", user=args.user)
-    console.tell(texts.REMOVED, user=args.user, ended=done.ended, left=done.left)
+    counts = (texts.TAKEN_BACK, done.ended), (texts.STOPPING, done.left)
+    console.tell_counts(texts.REMOVED, *counts, user=args.user)
     is_admin = console.person(args.user) in admins_of(console.settings)
     return console.tell(texts.STILL_ADMIN, user=args.user) if is_admin else 0
 

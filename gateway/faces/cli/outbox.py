@@ -76,6 +76,7 @@ def _row(message: Listed, console: Console) -> tuple[str, ...]:
         console.say(texts.OUTBOX_KINDS[message.kind]),
         one_line(str(Person(message.app, message.user_id)), NAME_BYTES),  # a stranger's, too
         console.say(state, at=console.moment(message.due_at, "%m-%d %H:%M")),
-        console.say(texts.OUTBOX_TRIES, count=message.attempts),
+        # What failed for all of an app counts as no try of a message.
+        console.say(texts.OUTBOX_TRIES, count=message.attempts) if message.attempts else "-",
         " ".join(str(part) for part in (message.errcode, message.errmsg or message.code) if part),
     )

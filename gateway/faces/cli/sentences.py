@@ -88,8 +88,8 @@ NEW_FILE: Final = Sentence(
     zh="写入此新文件，而不是标准输出",
 )
 MEMBER: Final = Sentence(
-    en="The allow-list: only these people may write to the bot.",
-    zh="允许名单：只有名单上的人可以使用机器人。",
+    en="The allow-list: only these people may write to the app.",
+    zh="允许名单：只有名单上的人可以使用应用。",
 )
 MEMBER_ADD: Final = Sentence(
     en="Add a person, or set the language or role of one who is a member already.",
@@ -164,7 +164,7 @@ PAIR_WAIT: Final = Sentence(
 
 # -- what the commands say -------------------------------------------------------------------
 
-ADDED: Final = Sentence(en="{user} may write to the bot now.", zh="{user} 现在可以使用机器人了。")
+ADDED: Final = Sentence(en="{user} may write to the app now.", zh="{user} 现在可以使用应用了。")
 WAS_THERE: Final = Sentence(en="{user} was a member already.", zh="{user} 已经是成员。")
 LANG_SET: Final = Sentence(
     en="{user} was a member already; answered in {lang} from now on.",
@@ -181,12 +181,15 @@ ADMINS_OUTSIDE: Final = Sentence(
     en="Told of alarms by the settings (`admins`), and no members: {users}",
     zh="按设置（`admins`）接收告警，但不是成员：{users}",
 )
-REMOVED: Final = Sentence(
-    en="{user} may no longer write to the bot. {ended} {ended:task was|tasks were} taken back "
-    "before a machine was known to have {ended:it|them}; {left} {left:is|are} being stopped on "
-    "{left:its machine|their machines}.",
-    zh="{user} 已不能使用机器人。{ended} 个任务在确认到达开发机之前已撤回；"
-    "{left} 个正在其开发机上停止。",
+REMOVED: Final = Sentence(en="{user} may no longer write to the app.", zh="{user} 已不能使用应用。")
+TAKEN_BACK: Final = Sentence(
+    en="{count} {count:task was|tasks were} taken back before a machine was known to have "
+    "{count:it|them}.",
+    zh="{count} 个任务在确认到达开发机之前已撤回。",
+)
+STOPPING: Final = Sentence(
+    en="{count} {count:task is|tasks are} being stopped on {count:its machine|their machines}.",
+    zh="{count} 个任务正在其开发机上停止。",
 )
 ROTATE: Final = Sentence(
     en="Give the gateway another signing key. Machines take it over by themselves; none has to be "
@@ -237,23 +240,22 @@ NEVER_ONLINE: Final = Sentence(en="never online", zh="从未上线")
 REVOKED_AT: Final = Sentence(en="revoked {at}", zh="{at} 吊销")
 NO_MEMBER: Final = Sentence(en="no member", zh="无成员")
 MAIL: Final = Sentence(en="{count} waiting", zh="{count} 条等待")
-REVOKED: Final = Sentence(
-    en="The key of {machine} is revoked. {ended} {ended:task was|tasks were} refused before the "
-    "machine had {ended:it|them}; {left} that it has {left:ends|end} as unknown within half a "
+REVOKED: Final = Sentence(en="The key of {machine} is revoked.", zh="{machine} 的密钥已吊销。")
+REFUSED_UNSENT: Final = Sentence(
+    en="{count} {count:task was|tasks were} refused before the machine had {count:it|them}.",
+    zh="{count} 个任务在到达该开发机之前已被拒绝。",
+)
+ENDS_UNKNOWN: Final = Sentence(
+    en="{count} {count:task that it has ends|tasks that it has end} as unknown within half a "
     "minute, while the gateway runs.",
-    zh="{machine} 的密钥已吊销。{ended} 个任务在到达该开发机之前已被拒绝；"
-    "它已收到的 {left} 个将在半分钟内以结果不明结束（网关须在运行）。",
+    zh="它已收到的 {count} 个任务将在半分钟内以结果不明结束（网关须在运行）。",
 )
 BOUND: Final = Sentence(en="{machine} works for {user} now.", zh="{machine} 已绑定给 {user}。")
 WAS_BOUND: Final = Sentence(
     en="{machine} worked for {user} already.", zh="{machine} 原本就已绑定给 {user}。"
 )
 UNBOUND: Final = Sentence(
-    en="{machine} no longer works for {user}. {ended} {ended:task was|tasks were} taken back "
-    "before the machine was known to have {ended:it|them}; {left} {left:is|are} being stopped "
-    "there.",
-    zh="{machine} 已与 {user} 解绑。{ended} 个任务在确认到达该开发机之前已撤回；"
-    "{left} 个正在那里停止。",
+    en="{machine} no longer works for {user}.", zh="{machine} 已与 {user} 解绑。"
 )
 STATES: Final[Mapping[str, Sentence]] = {
     "RECEIVED": Sentence(en="queued", zh="排队中"),

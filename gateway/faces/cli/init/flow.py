@@ -342,10 +342,10 @@ class Setup:
         there = self.draft.value(name)
         if _is_example(there):
             return False
-        if is_new and there and given is None:
+        if is_new and there:
             shown = "•••" if name in SECRETS else _shown(there)
             label = say(question.label, self.screen.lang)
-            self.screen.tell(texts.KEPT, label=label, value=shown)
+            self.screen.tell(texts.KEPT if given is None else texts.GIVEN, label=label, value=shown)
         return bool(there)
 
     def _take(self, question: Question, typed: str) -> bool:

@@ -79,6 +79,7 @@ STEP_MACHINE: Final = Sentence(en="8  Pair the machine", zh="8  配对开发机"
 STEP_DONE: Final = Sentence(en="All is in place.", zh="一切就绪。")
 
 KEPT: Final = Sentence(en="{label}: {value} (kept)", zh="{label}：{value}（保留）")
+GIVEN: Final = Sentence(en="{label}: {value}", zh="{label}：{value}")
 CORP_ID: Final = Sentence(en="Corp id (企业ID)", zh="企业ID")
 CORP_ID_WHERE: Final = Sentence(
     en="In the console, work.weixin.qq.com: 我的企业 → 企业信息 → 企业ID (at the bottom)",
@@ -123,7 +124,7 @@ TRUST_LATER: Final = Sentence(
     en="{address} is for 企业可信IP; the console takes it once the callback is saved (step 6).",
     zh="{address} 要填入企业可信IP；管理后台在保存回调（第 6 步）之后才能填写。",
 )
-PUBLIC_URL: Final = Sentence(en="Public address", zh="公网地址")
+PUBLIC_URL: Final = Sentence(en="Public address", zh="公开地址")
 PUBLIC_URL_WHERE: Final = Sentence(
     en="What WeCom and machines dial: https:// and the host of your reverse proxy, no path",
     zh="企业微信和开发机访问的地址：https:// 加反向代理的主机名，不带路径",

@@ -11,7 +11,7 @@ import pytest
 
 from common.sentences import Lang
 from common.text import CHAT_BYTES, has_cjk
-from gateway.base.messages import Person
+from gateway.base.messages import Person, SendOutcome
 from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.people import NOTICES, NOTICES_MS, SHOWN_MEMBERS
 from gateway.store import Connection, members, outbox
@@ -294,6 +294,24 @@ async def test_a_notice_that_did_not_go_out_is_taken_back_when_nothing_waits(des
     await desk.result(task, "REJECTED", "rejected")
     left = await desk.write(outbox.claim, now_ms=NOON_MS, limit=9)
     assert [message.user_id for message in left.messages] == [USER]
+
+
+async def test_who_heard_that_a_task_waits_hears_that_it_was_cancelled(desk: Desk) -> None:
+    await _may_be_told(desk)
+    short_id = await _waiting(desk)
+    (task,) = await desk.tasks()
+    going = await desk.write(outbox.claim, now_ms=NOON_MS, limit=9)
+    (first,) = (message for message in going.messages if message.user_id == "boss")
+    for message in going.messages:
+        if message.user_id == "li":  # has not gone out, and is taken back
+            later = SendOutcome("retry", None, "", 1.0, "wecom.pace", tried=False)
+            await desk.write(outbox.put_back, message.id, later, due_at=NOON_MS, counted=False)
+    sent = SendOutcome("sent", 0, "ok", 0.0, "")
+    await desk.write(outbox.end, first.id, "sent", sent, at_ms=NOON_MS)
+    await desk.result(task, "REJECTED", "cancelled")
+    said = (await desk.said("boss"))[-1]
+    assert said == f"{USER} 的任务 {short_id} 已取消，不再等待在 {MACHINE} 上批准。"
+    assert not any("cancelled" in text for text in await desk.said("li"))
 
 
 async def test_a_progress_line_leaves_the_notice_alone(desk: Desk) -> None:

@@ -276,6 +276,21 @@ def test_without_an_id_the_only_waiting_one_is_meant(
     assert said.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("typed", "ended"), [("y", 0), ("", 1), ("no", 1)])
+def test_the_only_waiting_one_is_shown_and_rejected_once_that_is_meant(
+    agent: AgentDouble, monkeypatch: pytest.MonkeyPatch, capsys: Captured, typed: str, ended: int
+) -> None:
+    agent.answers["tasks"] = {"tasks": [TASK]}
+    agent.answers["show"] = {"task": TASK, "approval": an_approval(text="@dev run make clean")}
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert codexbridge.main(["reject"]) == 2, "nobody is there to be asked"
+    monkeypatch.setattr(decide, "at_keyboard", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{typed}\n"))
+    assert codexbridge.main(["reject"]) == ended
+    assert "T-7K3F: @dev run make clean\n" in capsys.readouterr().out
+    assert any(asked.op == "decide" for asked in agent.asked) is (ended == 0)
+
+
 def test_nothing_to_reject_is_said(agent: AgentDouble, capsys: Captured) -> None:
     agent.answers["tasks"] = {"tasks": []}
     assert codexbridge.main(["reject"]) == 1

@@ -172,7 +172,7 @@ def test_a_revoked_machine_is_listed_only_when_asked_for_and_its_name_is_free(
     office.queue()
     said = office.type("revoke", "dev-1")
     assert "1 task was refused" in said
-    assert "unknown within half a minute" in said
+    assert "within half a minute" not in said, "it had none"
     assert office.reasons() == ["refused"]
     assert office.devices() == []
     (gone,) = office.devices("--all")
@@ -196,7 +196,7 @@ def test_a_machine_works_for_several_members_and_a_member_has_several(office: Of
     assert "already" in office.type("bind", "dev-1", "lina")
     office.type("bind", "dev-2", "lina")
     assert [device["members"] for device in office.devices()] == [["lina", "zhangwei"], ["lina"]]
-    office.type("unbind", "dev-1", "lina")
+    assert office.type("unbind", "dev-1", "lina") == "dev-1 no longer works for lina.\n"
     assert [device["members"] for device in office.devices()] == [["zhangwei"], ["lina"]]
     assert {"member.bound", "member.unbound"} <= set(office.audited())
 
@@ -211,7 +211,8 @@ def test_unbinding_takes_back_what_that_member_queued(office: Office) -> None:
 
 def test_removing_a_member_takes_back_what_they_queued(office: Office) -> None:
     office.queue()
-    assert "1 task was taken back" in office.type("member", "remove", "zhangwei")
+    said = office.type("member", "remove", "zhangwei")
+    assert said.endswith("1 task was taken back before a machine was known to have it.\n")
     assert office.reasons() == ["refused"]
 
 

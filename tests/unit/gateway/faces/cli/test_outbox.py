@@ -92,6 +92,8 @@ def test_the_outbox_is_listed_with_the_channels_words_and_changed(
     shown = typed("outbox")[1]
     assert "failed" in shown
     assert "81013" in shown
+    assert "1 try" in shown
+    assert "0 tries" not in shown
     assert "shop:zhang" in shown
     assert "secret" not in shown
     assert "\x1b" not in shown
