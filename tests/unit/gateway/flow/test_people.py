@@ -47,7 +47,7 @@ async def test_whoami_tells_id_app_role_machines_language_and_what_is_left(tmp_p
             f"You are {USER} in the app main.",
             "Role: approver",
             f"Machines: {MACHINE}",
-            "Language: that of each message; “@dev lang en” sets one",
+            "Language: Chinese where you write Chinese, else English; “@dev lang en” sets one",
             "Tasks left today: 2 of 3; anew at 01-02 00:00 (in 12 h 0 min)",
         ]
 
