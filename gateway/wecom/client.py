@@ -8,6 +8,7 @@ Neither the access token nor the corp secret appears in an outcome, an error or 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import ipaddress
 import re
 from collections import OrderedDict, deque
@@ -201,7 +202,7 @@ class WeComClient:
     async def renew(self, corp_secret: str) -> None:
         """Use another secret from now on; what was said of the old one is forgotten."""
         async with self._fetching:
-            if corp_secret != self._corp_secret:
+            if not hmac.compare_digest(corp_secret.encode(), self._corp_secret.encode()):
                 self._corp_secret, self._token, self._refusal = corp_secret, None, None
 
     async def check_token(self) -> SendOutcome | None:
