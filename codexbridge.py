@@ -347,7 +347,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str], lang: Lang) -> int:
     first = arguments[0] if arguments else ""
     if first in ("", "-h", "--help"):
-        print(_help(lang), end="")
+        told = _help(lang)
+        if sys.stdout.isatty() and not foreign_package(lang):
+            told = importlib.import_module("common.prose").folded(told, sys.stdout)
+        print(told, end="")
         return EXIT_OK if first else EXIT_INPUT
     if first == "--version":
         print(f"codexbridge {__version__}")
@@ -355,7 +358,9 @@ def _dispatch(arguments: list[str], lang: Lang) -> int:
     if refusal := foreign_package(lang):
         return _complain(refusal)
     if first not in COMMANDS:
-        return _complain(_unknown(arguments, lang))
+        from common.prose import folded
+
+        return _complain(folded(_unknown(arguments, lang), sys.stderr))
     return _run(COMMANDS[first], arguments, lang)
 
 
@@ -386,15 +391,12 @@ def _origin(name: str) -> str | None:
 
 
 def _run(command: Command, arguments: list[str], lang: Lang) -> int:
-    from common.arguments import new_parser
     from common.errors import CodexBridgeError
 
     config: os.PathLike[str] | None = None
     try:
-        module = importlib.import_module(command.module)
-        parser = new_parser("codexbridge", lang)
-        module.add_parser(parser.add_subparsers(dest="command", required=True), lang)
-        args = parser.parse_args(arguments)
+        args = _parser(command, lang).parse_args(arguments[1:])
+        args.command = command.name
         config = getattr(args, "config", None)
         return int(args.run(args, lang, os.environ))
     except SystemExit as stop:  # argparse, after --help or a usage error
@@ -423,19 +425,19 @@ def _parser(command: Command, lang: Lang) -> argparse.ArgumentParser:
 
     subparsers = new_parser("codexbridge", lang).add_subparsers()
     importlib.import_module(command.module).add_parser(subparsers, lang)
-    found: argparse.ArgumentParser = subparsers.choices[command.name]
-    return found
+    return subparsers.choices[command.name]
 
 
 def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[str] | None) -> int:
     from common.arguments import with_config
     from common.errors import CodexBridgeError, ConfigError, InputError
+    from common.prose import folded
     from common.sentences import explain
 
     assert isinstance(error, CodexBridgeError)  # noqa: S101 - narrows for the type checker
     table = importlib.import_module(_ERRORS[command.module.partition(".")[0]]).ERRORS
     told = with_config(explain(error, table, lang), config)
-    print(f"codexbridge: {told}", file=sys.stderr)
+    print(folded(f"codexbridge: {told}", sys.stderr), file=sys.stderr)
     return EXIT_INPUT if isinstance(error, ConfigError | InputError) else EXIT_FAILED
 
 

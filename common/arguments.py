@@ -9,8 +9,10 @@ import argparse
 import os
 import re
 import shlex
+import sys
 from typing import Any, Final, NoReturn
 
+from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from common.terminal import wrap
 
@@ -128,7 +130,8 @@ def new_parser(program: str, lang: Lang) -> argparse.ArgumentParser:
 
         def error(self, message: str) -> NoReturn:
             told = _account(message, lang)
-            self.exit(EXIT_USAGE, say(_WRONG, lang, program=self.prog, message=told) + "\n")
+            said = say(_WRONG, lang, program=self.prog, message=told)
+            self.exit(EXIT_USAGE, folded(said, sys.stderr) + "\n")
 
     return Parser(prog=program)
 

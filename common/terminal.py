@@ -22,7 +22,14 @@ TAB_RUN: Final = 2  # shown as eight cells each, three are a longer run than tha
 _BLANKS: Final = re.compile(rf"(?: *+\t){{{TAB_RUN + 1},}}+ *+|[ \t]{{{BLANK_RUN + 1},}}+")
 _NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.;:?!)]}")
 # A run of ASCII, or one other character: between those a line may break.
-_WORDS: Final = re.compile(" +|[!-~]+|[^ -~]")
+_WORDS: Final = re.compile(" +|[!-~\0]+|[^ -~]")
+_GLUE: Final = "\0"  # a blank at which no line breaks
+# What is pasted into a shell: between backticks, or at the end of a line.
+_COMMAND: Final = re.compile(r"`[^`]{1,100}`|codexbridge [ -~]{1,100}$")
+_COLUMN: Final = re.compile(r" *+\S++(?: \S++)*? {2,}| +")  # below what follows it goes on
+_SGR_CODE: Final = re.compile(r"\x1b\[[\d;]*m")
+_NO_CELLS: Final = "\u2060"
+_LEAST_ROOM: Final = 24  # cells in a column
 _SGR: Final = {
     "bold": "1",
     "dim": "2",
@@ -110,6 +117,33 @@ def wrap(text: str, width: int) -> list[str]:
             lines += full
         lines.append(line.rstrip())
     return lines
+
+
+def fold_text(text: str, width: int) -> str:
+    """Break text of ours into lines of at most ``width`` cells, as `wrap` does.
+
+    A command that fits into a line stays on one, emphasis takes no cells, and what stands in a
+    column goes on there.
+    """
+    codes = iter(_SGR_CODE.findall(text))
+    bare = _SGR_CODE.sub(_NO_CELLS, text.replace(_NO_CELLS, ""))
+    told = "\n".join(line for part in bare.split("\n") for line in _folded(part, width))
+    return re.sub(_NO_CELLS, lambda _: next(codes), told)
+
+
+def _folded(line: str, width: int) -> list[str]:
+    if cells(line) <= width:
+        return [line]
+    begun = _COLUMN.match(line)
+    head = begun[0] if begun and cells(begun[0]) <= width - _LEAST_ROOM else ""
+    room = width - cells(head)
+
+    def glued(command: re.Match[str]) -> str:
+        return command[0].replace(" ", _GLUE) if cells(command[0]) <= room else command[0]
+
+    lines = wrap(_COMMAND.sub(glued, line.removeprefix(head)), room)
+    heads = [head, *([" " * cells(head)] * len(lines))]
+    return [above + part.replace(_GLUE, " ") for above, part in zip(heads, lines, strict=False)]
 
 
 def exact(text: str, *, width: int) -> list[str]:

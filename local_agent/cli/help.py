@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import common
 from common.errors import InputError
+from common.prose import folded
 from common.sentences import Lang, Sentence, say
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> in
         InputError: ``input.help-topic`` (given, did_you_mean) or ``input.no-help-topic`` (given).
     """
     if args.topic is None:
-        print(_list(lang))
+        print(folded(_list(lang), sys.stdout))
     elif args.topic == CONFIG:
-        print(say(HELP_CONFIG, lang))
+        print(folded(say(HELP_CONFIG, lang), sys.stdout))
     elif args.topic in EXAMPLES:
         # As it is, to be written to a file.
         print(_example(args.topic), end="")

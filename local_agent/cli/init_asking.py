@@ -16,14 +16,13 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, UnavailableError
 from common.home import Home, find_home, private_dir
+from common.prose import folded
 from common.sentences import Lang, Sentence, explain
-from common.terminal import wrap
 from common.text import one_line
 from local_agent.cli import init_words as texts
 from local_agent.cli.screen import Screen, at_keyboard, screen_for
@@ -114,18 +113,18 @@ class Setup:
 
     def ask(self, question: Sentence, **facts: object) -> str:
         """Return the line that is typed, without its blanks."""
-        print(self._wrapped(self.screen.say(question, **facts)), end="", flush=True)
+        self.put(question, **facts)
         return _typed()
 
-    def _wrapped(self, text: str) -> str:
-        lines = wrap(text.rstrip(), get_terminal_size().columns)
-        return "\n".join(lines) + text[len(text.rstrip()) :]
+    def put(self, question: Sentence, **facts: object) -> None:
+        """Print a question, and leave the cursor behind it."""
+        print(folded(self.screen.say(question, **facts), sys.stdout), end="", flush=True)
 
     def complain(self, error: CodexBridgeError) -> None:
         """Say what is wrong with an answer, before it is asked for again."""
         from local_agent.error_texts import ERRORS
 
-        print(self._wrapped(explain(error, ERRORS, self.screen.lang)))
+        print(folded(explain(error, ERRORS, self.screen.lang), sys.stdout))
 
     def status(self) -> StatusView | None:
         """Return what the running agent says; None without one that can be asked."""
@@ -418,7 +417,7 @@ def requested(setup: Setup) -> str:
     text = "test" if command else 'test --cmd="ls"'
     question = texts.SEND if setup.here.pairing else texts.SEND_HERE
     while True:
-        print(setup.screen.say(question, text=text), end="", flush=True)
+        setup.put(question, text=text)
         typed = _meanwhile(lambda: bool(setup.waiting()))
         if typed is not None and typed.lower() == "s":
             return ""
@@ -441,7 +440,7 @@ def is_decided(setup: Setup, task: str) -> bool:
     status = setup.status()
     question = texts.OPENED if status and status.windows.state == "on" else texts.ASKED
     while task in setup.waiting():
-        print(setup.screen.say(question, task=task), end="", flush=True)
+        setup.put(question, task=task)
         typed = _meanwhile(lambda: task not in setup.waiting())
         if typed is not None and typed.lower() == "s":
             return False

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, exact, pad, table, wrap
 
@@ -39,7 +40,8 @@ class Screen:
 
     def tell(self, sentence: Sentence, **facts: object) -> None:
         """Print the sentence."""
-        print(self.say(sentence, **facts))
+        said = self.say(sentence, **facts)
+        print(folded(said, sys.stdout) if self.live else said)
 
     def fields(self, rows: Sequence[tuple[Sentence, Sequence[str]]]) -> None:
         """Print labelled values, one value a line; what others wrote has to be revealed before."""
@@ -82,7 +84,7 @@ def read_answer(question: str) -> str:
     What is longer than an answer is none: it is read to its end, so that its rest does not answer
     the next question.
     """
-    print(question, end="", flush=True)
+    print(folded(question, sys.stdout), end="", flush=True)
     line = rest = sys.stdin.readline(MAX_ANSWER)
     while len(rest) == MAX_ANSWER and not rest.endswith("\n"):
         rest = sys.stdin.readline(MAX_ANSWER)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from common.clock import SystemClock
 from common.errors import UnavailableError
 from common.home import find_home
+from common.prose import folded
 from common.sentences import Lang, Sentence, explain, say
 from common.text import one_line
 from local_agent.cli import words
@@ -244,7 +245,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             print_json({"running": False})
         from local_agent.error_texts import ERRORS
 
-        print(f"codexbridge: {explain(error, ERRORS, lang)}", file=sys.stderr)
+        told = f"codexbridge: {explain(error, ERRORS, lang)}"
+        print(folded(told, sys.stderr), file=sys.stderr)
         return EXIT_NOT_RUNNING
     if args.json:
         print_json(_for_programs(found))

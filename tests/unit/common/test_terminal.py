@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.terminal import Ink, cells, clip_cells, exact, fold, pad, table, wrap
+from common.terminal import Ink, cells, clip_cells, exact, fold, fold_text, pad, table, wrap
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,27 @@ def test_wrapping_prose_keeps_every_word_in_order(text: str, width: int) -> None
     lines = wrap(text, width)
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert all(cells(line) <= width for line in lines)
+
+
+@given(st.text(alphabet="ab `中文\n", max_size=80), st.integers(26, 40))
+@settings(max_examples=150, deadline=None)
+def test_folding_text_keeps_every_word_and_to_the_width(text: str, width: int) -> None:
+    bold = Ink(on=True)("bold", "b")
+    inked = text.replace("b", bold)
+    folded = fold_text(inked, width)
+    assert "".join(folded.split()) == "".join(inked.split())
+    assert all(cells(line.replace(bold, "b")) <= width + 1 for line in folded.split("\n"))
+
+
+def test_a_command_to_paste_stays_on_one_line_and_a_column_below_itself() -> None:
+    said = "Nothing was found here. Add one: codexbridge workspace add PATH"
+    assert fold_text(said, 50) == (
+        "Nothing was found here. Add one:\ncodexbridge workspace add PATH"
+    )
+    assert fold_text("先运行 `codexbridge init` 再继续", 20) == "先运行\n`codexbridge init`\n再继续"
+    row = "  passkey     add, list and remove the passkeys"
+    assert fold_text(row, 40) == "  passkey     add, list and remove the\n" + " " * 14 + "passkeys"
+    assert fold_text(f"`{'x ' * 30}y` z", 40).count("\n") == 1, "one too long for a line is prose"
 
 
 def test_a_latin_word_moves_to_the_next_line_whole() -> None:
