@@ -25,7 +25,7 @@ _NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.
 _WORDS: Final = re.compile(" +|[!-~\0]+|[^ -~]")
 _GLUE: Final = "\0"  # a blank at which no line breaks
 # What is pasted into a shell: between backticks, or at the end of a line.
-_COMMAND: Final = re.compile(r"`[^`]{1,100}`|codexbridge [ -~]{1,100}$")
+_COMMAND: Final = re.compile(r"`[^`]{1,100}`|(?<=.)codexbridge [ -~]{1,100}$")
 _COLUMN: Final = re.compile(r" *+\S++(?: \S++)*? {2,}| +")  # below what follows it goes on
 _SGR_CODE: Final = re.compile(r"\x1b\[[\d;]*m")
 _NO_CELLS: Final = "\u2060"

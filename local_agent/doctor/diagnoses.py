@@ -252,8 +252,8 @@ _OWN: Final = {
         ),
         Told(en="@dev test asks for one", zh="@dev test 会要求指定命令"),
         Told(
-            en="codexbridge workspace add {paths} --test CMD",
-            zh="codexbridge workspace add {paths} --test 命令",
+            en="codexbridge workspace set {names} --test CMD",
+            zh="codexbridge workspace set {names} --test 命令",
         ),
     ),
     "workspaces.foreign": Diagnosis(
@@ -273,8 +273,8 @@ _OWN: Final = {
         Told(en="the test command of {names} is not found", zh="找不到 {names} 的测试命令"),
         Told(en="@dev test fails there", zh="其中的 @dev test 会失败"),
         Told(
-            en="codexbridge workspace add {paths} --test CMD",
-            zh="codexbridge workspace add {paths} --test 命令",
+            en="codexbridge workspace set {names} --test CMD",
+            zh="codexbridge workspace set {names} --test 命令",
         ),
     ),
     "workspaces.test-refused": Diagnosis(
