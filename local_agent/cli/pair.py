@@ -15,6 +15,7 @@ from common.clock import SystemClock
 from common.errors import AuthError, CodexBridgeError, InputError
 from common.home import Home, find_home, private_dir
 from common.keystore import Keystore
+from common.prose import folded
 from common.protocol.pairing import check_words, split_pairing_line
 from common.sentences import Lang, Sentence, say
 from local_agent.cli import words
@@ -184,7 +185,7 @@ def read_secret(question: str) -> str:
         import getpass
 
         try:
-            return getpass.getpass(question)
+            return getpass.getpass(folded(question, sys.stderr))
         except EOFError:
             raise KeyboardInterrupt from None
     return sys.stdin.readline(MAX_SECRET) if sys.stdin else ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import InputError
 from common.home import find_home, private_dir
+from common.prose import folded
 from common.sentences import LANGS, Lang, Sentence, explain, language_of, say
 from common.text import one_line, reveal
 from local_agent.cli import words
@@ -156,7 +157,8 @@ def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     names = {step.name for step in definition.steps}
     for step in definition.steps:
         for missing in sorted(steps_named(step, names) - names):
-            print(say(NO_STEP, lang, step=step.name, missing=missing), file=sys.stderr)
+            said = say(NO_STEP, lang, step=step.name, missing=missing)
+            print(folded(said, sys.stderr), file=sys.stderr)
     return 0
 
 
@@ -324,7 +326,7 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     found = call(find_home(environ), environ, "runs")
     rows = [{**row, "started_at": iso(row["started_at"])} for row in found["runs"]]
     for run in found["damaged"]:
-        print(say(DAMAGED, lang, run=run), file=sys.stderr)
+        print(folded(say(DAMAGED, lang, run=run), sys.stderr), file=sys.stderr)
     if args.json:
         print_json({"runs": rows})
         return 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from local_agent.cli import words
 
@@ -177,11 +178,13 @@ def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         file.write(answer["receipt"].encode("ascii"))
     if args.output:
         path = one_line(str(args.output))
-        print(say(RECEIPT_WRITTEN, lang, task=short_id, path=path))
+        said = say(RECEIPT_WRITTEN, lang, task=short_id, path=path)
+        print(folded(said, sys.stdout))
     task = call(find_home(environ), environ, "show", task=short_id).get("task") or {}
     steps = (task.get("playbook_run") or {"steps": ()})["steps"]
     if asked := dict.fromkeys(step["task"] for step in steps if step["task"]):
-        print(say(RECEIPT_OF_STEPS, lang, tasks=", ".join(asked)), file=sys.stderr)
+        said = say(RECEIPT_OF_STEPS, lang, tasks=", ".join(asked))
+        print(folded(said, sys.stderr), file=sys.stderr)
     return 0
 
 
@@ -215,7 +218,8 @@ def _verify(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         if args.json:
             print_json({"ok": False, "broken": what})
         else:
-            print(say(RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang)))
+            said = say(RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang))
+            print(folded(said, sys.stdout))
         return 1
     if args.json:
         print_json({"ok": True, "broken": None, **_record(receipt)})
