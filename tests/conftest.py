@@ -49,6 +49,8 @@ PARTS: dict[str, Callable[[], object]] = {
 }
 
 # For `--hypothesis-profile=many`: minutes of search where a test run takes seconds.
+settings.register_profile("usual", settings(), deadline=None)  # a busy machine is no fault
+settings.load_profile("usual")
 settings.register_profile("many", max_examples=1_500, deadline=None)
 
 
