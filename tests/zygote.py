@@ -30,8 +30,8 @@ from typing import Any, Final, NoReturn, TextIO, cast
 
 ORDER_BYTES: Final = 65_536
 PACKAGES: Final = ("common", "gateway", "local_agent")
-# What the product imports once it needs it; not pygit2, which looks for HOME as it is imported.
-LATER: Final = ("alembic.command", "keyring", "secretstorage", "sqlalchemy.engine")
+# What the product imports once it needs it.
+LATER: Final = ("alembic.command", "keyring", "pygit2", "secretstorage", "sqlalchemy.engine")
 # Programs that are run as files of their own, and what only one of them imports.
 NOT_LOADED: Final = re.compile(
     r"local_agent\.(warden|approval\.dialogs\.window)\b|.*\.migrations\b"
@@ -99,6 +99,7 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
         os.chdir(order["cwd"])
         os.environ.clear()
         os.environ.update(order["environ"])
+        _look_for_home_again()
         if order["apart"] is not None:
             _set_apart(**order["apart"])
         from tests.matrix import witness
@@ -114,6 +115,16 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _look_for_home_again() -> None:
+    """Let libgit2 look for a person's configuration as at its start: by the environment of now."""
+    from pygit2.enums import ConfigLevel
+    from pygit2.ffi import C, ffi
+
+    C.git_libgit2_opts(C.GIT_OPT_SET_HOMEDIR, ffi.NULL)
+    for level in (ConfigLevel.GLOBAL, ConfigLevel.XDG, ConfigLevel.SYSTEM):
+        C.git_libgit2_opts(C.GIT_OPT_SET_SEARCH_PATH, ffi.cast("int", level), ffi.NULL)
 
 
 def _set_apart(kinds: list[str], script: str) -> None:

@@ -85,7 +85,9 @@ async def open_session(
         ConfigError: ``config.ca-bundle`` (path), or as `proxy_of`.
     """
     proxy = proxy_of(settings, environ)
-    context = await asyncio.to_thread(trusting, settings.egress.ca_bundle)
+    # The system's own are read once for the process, by aiohttp.
+    bundle = settings.egress.ca_bundle
+    context = await asyncio.to_thread(trusting, bundle) if bundle else True
 
     async def log_in(
         request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType

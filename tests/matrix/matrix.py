@@ -29,7 +29,7 @@ from tests.model_server import started
 T = TypeVar("T")
 R = TypeVar("R")
 
-PLOTS: Final = 3
+PLOTS: Final = 4
 # Events whose interruption is settled in another way for each kind of operation.
 SETTLED: Final = re.compile(r"tree |git |effects|approvals~|tasks~EXECUTING")
 TRIES: Final = 2  # of a moment that did not come again: what happens at once comes in any order
