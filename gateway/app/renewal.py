@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from common.errors import CodexBridgeError
 from common.logs import Log
@@ -48,30 +49,38 @@ class Renewal:
         self._look_s = look_s
 
     async def run(self) -> None:
-        """Look until cancelled."""
+        """Look until cancelled; what could not be taken is tried again, and told once."""
         taken: Marks | None = None
         before = await asyncio.to_thread(_marks, self._folder)
+        told = ""
         while True:
             await asyncio.sleep(self._look_s)
             marks = await asyncio.to_thread(_marks, self._folder)
             # Two that belong together are written one after the other: it waits for the second.
-            if marks == before != taken:
-                taken = marks
-                await self._renew()
+            if marks == before and (told or marks != taken):
+                taken, told = marks, await self._renew(told)
             before = marks
 
-    async def _renew(self) -> None:
+    async def _renew(self, told: str) -> str:
+        """Return why nothing was taken; empty when it was, or nothing is new."""
+        facts: Mapping[str, Any] = {}
         try:
             found = with_secrets(self._settings, await asyncio.to_thread(self._read))
             if secrets_of(found) == secrets_of(self._settings):
-                return
+                return ""
             check_servable(found)
             await self._take(found)
         except CodexBridgeError as error:  # the old ones go on
-            self._log.error("secrets-not-renewed", code=error.code, **error.facts)
-            return
-        self._settings = found
-        self._log.info("secrets-renewed")
+            why, facts = error.code, error.facts
+        except OSError as error:
+            why = f"disk.{errno.errorcode.get(error.errno or 0, 'unknown').lower()}"
+        else:
+            self._settings = found
+            self._log.info("secrets-renewed")
+            return ""
+        if why != told:
+            self._log.error("secrets-not-renewed", code=why, **facts)
+        return why
 
 
 def _marks(folder: Callable[[], Path | None]) -> Marks:

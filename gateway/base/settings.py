@@ -100,6 +100,12 @@ def _callback_path(path: str) -> str:
     return path
 
 
+def _another(app: str) -> str:
+    if app == FIRST_APP:  # its members would be those of another corp
+        raise UnfitError("first-app")
+    return app
+
+
 def _network(text: str) -> str:
     try:
         return str(ipaddress.ip_network(text, strict=False))
@@ -184,7 +190,9 @@ class WeCom(App):
     """WeCom, and the app that is called ``main``."""
 
     api_base: Annotated[str, AfterValidator(base_of)] = "https://qyapi.weixin.qq.com"
-    apps: dict[Annotated[str, Field(pattern=_APP)], MoreApp] = Field(default={}, max_length=16)
+    apps: dict[Annotated[str, Field(pattern=_APP), AfterValidator(_another)], MoreApp] = Field(
+        default={}, max_length=16
+    )
 
     def every(self) -> dict[str, App]:
         """Return all apps by their names."""

@@ -143,6 +143,9 @@ def _too_often(wait_s: float) -> web.Response:
 
 async def _hide_software(_request: web.BaseRequest, response: web.StreamResponse) -> None:
     response.headers.popall("Server", None)
+    if isinstance(response, web.HTTPExpectationFailed):  # refused by aiohttp before all of ours
+        response.body = b""
+        response.headers["Content-Length"] = "0"
 
 
 def health_routes(ready: Ready, sending: Sending) -> list[web.RouteDef]:

@@ -405,7 +405,7 @@ def _body(request: MemberRequest, text: str, task_id: str, short_id: str) -> Tas
         short_id=short_id,
         thread_id=_thread_of(message),
         channel=message.channel,
-        claimed_user=message.user,
+        claimed_user=str(message.conversation.person),
         text=text,
         lang=request.speaker.lang,
         received_at=request.at.wall_ms,

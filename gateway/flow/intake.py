@@ -90,7 +90,8 @@ class Intake:
         Raises:
             StoreError: nothing was changed; the channel shall deliver it again.
         """
-        held = message.app in self._sender.held
+        # A pressed button is answered by a change of its card alone: the answer waits in the outbox.
+        held = message.app in self._sender.held and message.click is None
         taken = await self._store.write(self._take, message, replay_key, held, self._clock.now())
         answer = taken.answer
         if answer is not None and answer.agent_id is not None:

@@ -59,7 +59,7 @@ def send_cancel(conn: Connection, seal: Seal, task: Task, *, at: Instant) -> Non
         seal,
         agent_id=task.agent_id,
         task_id=task.task_id,
-        claimed_user=task.user_id,
+        claimed_user=str(task.person),
         at=at,
     )
 

@@ -150,7 +150,7 @@ class Mailbox(Deliveries):
                 self._seal,
                 agent_id=agent_id,
                 task_id=task.task_id,
-                claimed_user=task.user_id,
+                claimed_user=str(task.person),
                 at=at,
             )
             for task in tasks.to_cancel(conn, agent_id)

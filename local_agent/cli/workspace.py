@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _SAID: Final = {
     "command.not-found": "workspace.test-not-found",
-    "command.not-executable": "workspace.test-not-executable",
     "command.outside": "workspace.test-hidden",
     "command.not-visible": "workspace.test-hidden",
     "command.program-too-large": "workspace.test-hidden",
@@ -364,6 +363,8 @@ def check_start(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> 
             resolve_program(line.argv[0], entry, cwd=folder, sandboxed=sandboxed)
     except InputError as error:
         code = _SAID.get(error.code, "workspace.test-unreadable")
+        if error.code == "command.not-found" and (folder / str(error.facts["program"])).exists():
+            code = "workspace.test-not-executable"
         raise InputError(code, **error.facts) from None
 
 

@@ -44,7 +44,7 @@ LOG_BYTES: Final = 256 * 1024
 _PARTS: Final = ("codexbridge", "aiohttp", "websockets", "cryptography", "pydantic", "pygit2")
 # What a person wrote there may hold anything; that it is set is all that helps.
 _UNSHOWN: Final = re.compile(
-    r"default_test_command|prefix|model|models\..*\.(args|read_only|program|base_url|model)"
+    r"default_test_command|prefix|model|models\..*\.(args|read_only|program|base_url|model|effort|key_variable)"
 )
 _LINE: Final = re.compile(
     r"\d{4}-\d\d-\d\dT[\d:.]+\S* +(debug|info|warning|error|critical) +agent +[a-z][\w.-]+( |$)"

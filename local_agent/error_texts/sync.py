@@ -85,10 +85,10 @@ ERRORS: Final[dict[str, Sentence]] = {
         zh="改动的文件超过 {limit} 个。请手动提交。",
     ),
     "sync.no-upstream": Sentence(
-        en="The branch {branch} has no upstream. At the machine, once: "
         # Without its name: that is the repository's word, and a shell would run what is in it.
+        en="The branch that is checked out has no upstream. At the machine, once: "
         "`git push -u origin HEAD`.",
-        zh="分支 {branch} 没有上游分支。请在开发机上运行一次：`git push -u origin HEAD`。",
+        zh="当前分支没有上游分支。请在开发机上运行一次：`git push -u origin HEAD`。",
     ),
     "sync.remote": Sentence(
         en="The remote “{name}” has several URLs, or a name that is not handled here.",

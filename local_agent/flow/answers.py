@@ -212,10 +212,15 @@ class StatusProposer:
             return answer(await self._open_tasks.one(asked, asked.about))
         rows = await self._open_tasks.lines(asked)
         heading = words.OPEN_TASKS if rows else words.NOTHING_OPEN
-        machine = await self._machine(asked.workspace, asked.lang)
+        machine = await self._machine(asked.workspace, asked.lang, remote=asked.remote)
         return answer("\n".join([say(heading, asked.lang), *rows, *machine]))
 
-    async def _machine(self, workspace: Workspace | None, lang: Lang) -> Sequence[str]:
+    async def _machine(
+        self, workspace: Workspace | None, lang: Lang, *, remote: bool
+    ) -> Sequence[str]:
+        if workspace is not None and remote and workspace.disclosure == "ask":
+            # Nothing of what is in it is told before somebody has released that.
+            return (say(words.WORKSPACE_NAMED, lang, name=workspace.name), self._sandbox_line(lang))
         branch = await self._branch(workspace, lang)
         return (_workspace_line(workspace, lang), *branch, self._sandbox_line(lang))
 

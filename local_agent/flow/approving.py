@@ -354,7 +354,7 @@ class Approving:
     async def _refresh_others(self, workspace: Workspace) -> None:
         """Ask anew what was described before this was done, and is not so any more."""
         for task in await self._store.open_tasks():
-            with suppress(CodexBridgeError):
+            with suppress(Exception):  # what is wrong with another is told where it is decided on
                 asked = await self._store.newest_approval(task.task_id)
                 if asked is None or asked.state != "pending":
                     continue

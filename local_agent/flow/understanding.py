@@ -231,6 +231,7 @@ class Understanding:
                     about=reading.task_id,
                     attachment=task.attachment,
                     on_copy=task.checks is not None,
+                    remote=task.source == "wecom",
                     unsure=reading.unsure,
                     likeliest=tuple(kind.value for kind in reading.likeliest),
                     beyond=reading.beyond,

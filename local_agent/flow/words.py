@@ -53,6 +53,7 @@ WORKSPACE_WITH_TEST = Sentence(
 WORKSPACE_WITHOUT_TEST = Sentence(
     en="Workspace: {name} (no test command set)", zh="工作区：{name}（未设置测试命令）"
 )
+WORKSPACE_NAMED = Sentence(en="Workspace: {name}", zh="工作区：{name}")
 WORKSPACE_NONE = Sentence(en="Workspace: none added yet", zh="工作区：尚未添加")
 SANDBOXED = Sentence(en="Commands run in a sandbox ({level}).", zh="命令在沙箱中运行（{level}）。")
 NOT_SANDBOXED = Sentence(
@@ -171,14 +172,10 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
         zh="命令超过 {limit} 字节。没有运行任何命令。",
     ),
     "command.not-found": Sentence(
-        en="There is no program “{program}” in the workspace's confirmed toolchains or the system. "
-        "Nothing was run. At the machine, `codexbridge workspace add` finds toolchains.",
-        zh="在工作区已确认的工具链和系统中找不到程序“{program}”。没有运行任何命令。"
-        "在开发机上用 `codexbridge workspace add` 可以重新查找工具链。",
-    ),
-    "command.not-executable": Sentence(
-        en="“{program}” is not executable. Nothing was run.",
-        zh="“{program}”不能作为程序运行。没有运行任何命令。",
+        en="No program “{program}” can be run in this workspace. Nothing was run. At the machine: a "
+        "script must be executable (chmod +x), and `codexbridge workspace add` finds toolchains.",
+        zh="在此工作区中没有可以运行的程序“{program}”。没有运行任何命令。"
+        "在开发机上：脚本需要有执行权限（chmod +x）；用 `codexbridge workspace add` 可以重新查找工具链。",
     ),
     "command.not-visible": Sentence(
         en="The sandbox would not show the program “{program}”. Nothing was run. Confirm its "

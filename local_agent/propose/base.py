@@ -69,6 +69,7 @@ class Asked:
         about: The short ID that was named, in its stored form.
         attachment: Name of the blob with the diff that came with the request.
         on_copy: It is about a copy of the workspace with a proposed change in it.
+        remote: It was asked in the chat, and is answered there.
         unsure: It was not clear; only a plan or an answer may follow.
         likeliest: What may have been meant then, likeliest first.
         beyond: What a wish for the tests names besides the tests, such as a folder; empty if
@@ -89,6 +90,7 @@ class Asked:
     about: str | None = None
     attachment: str | None = None
     on_copy: bool = False
+    remote: bool = False
     unsure: bool = False
     likeliest: tuple[str, ...] = ()
     beyond: str = ""

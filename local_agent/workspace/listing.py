@@ -356,9 +356,9 @@ class Ignores:
 
     def ignored(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether a path is left out."""
+        tracked, folders = self._tracked
         if self._repository is None:
             return is_folder and path.rpartition("/")[2] in _HEAVY
-        tracked, folders = self._tracked
         if path in (folders if is_folder else tracked):
             return False
         return is_ignored(self._repository, f"{path}/" if is_folder else path)
@@ -366,8 +366,12 @@ class Ignores:
     @cached_property
     def _tracked(self) -> tuple[set[str], set[str]]:
         """Return the files that are tracked, and the folders that hold some."""
-        entries = self._repository.index if self._repository is not None else ()
-        tracked = {entry.path for entry in entries}
+        try:
+            entries = self._repository.index if self._repository is not None else ()
+            tracked = {entry.path for entry in entries}
+        except pygit2.GitError:  # an index that whoever writes the workspace has spoilt
+            self.give_up()
+            tracked = set()
         folders: set[str] = set()
         for path in tracked:
             # From the inner to the outer, as long as there is a new one.

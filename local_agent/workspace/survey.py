@@ -89,7 +89,12 @@ class Surveyor:
         self._known: dict[Path, dict[_Stamp, str]] = {}
 
     def survey(
-        self, workspace: Path, *, whole: bool = False, after: Sequence[SealedChange] = ()
+        self,
+        workspace: Path,
+        *,
+        whole: bool = False,
+        after: Sequence[SealedChange] = (),
+        anew: bool = False,
     ) -> Survey:
         """Return the state of a workspace now, or as it will be.
 
@@ -97,12 +102,14 @@ class Surveyor:
             workspace: Real path.
             whole: All of its files are its own, as in a copy that we made; nothing is remembered.
             after: Changes that are to be made before; none of the rules what git ignores.
+            anew: Read every file, whatever is remembered: what a process writes through shared
+                memory shows in no time of a file before the system writes it back.
         """
         found = _Found()
         ignores = _Nothing() if whole else Ignores(workspace)
         _walk(workspace, ignores, found)
         coming = _foresee(found, after, ignores)
-        known = self._known.get(workspace, {})
+        known = {} if anew else self._known.get(workspace, {})
         settled = self._clock.now().wall_ms * 1_000_000 - _SETTLED_NS
         fresh: dict[_Stamp, str] = {}
         content, stamps, room, unread = hashlib.sha256(), hashlib.sha256(), MAX_BYTES, 0

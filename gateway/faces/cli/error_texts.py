@@ -69,6 +69,10 @@ _SETTINGS: Final = {
         "zone that this machine knows, such as Asia/Shanghai.",
         zh="设置项 {name} 无效。应为 +08:00 这样的偏移，或本机已有的时区名，例如 Asia/Shanghai。",
     ),
+    "config.invalid/first-app": Sentence(
+        en="“main” is the name of the app that [wecom] itself sets up: give this one another.",
+        zh="“main”是 [wecom] 本身所配置应用的名称：请为此应用另取名称。",
+    ),
     "config.invalid/callback-path": Sentence(
         en="The setting {name} is not valid. It is a plain path such as /wecom/app, not below "
         "/agent or /health.",

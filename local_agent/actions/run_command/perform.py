@@ -230,7 +230,7 @@ class Executor:
         """
         try:
             now = await asyncio.to_thread(describe_sealed, self._around, workspace, seal)
-        except (CodexBridgeError, OSError) as error:
+        except Exception as error:  # noqa: BLE001  # a state that cannot be told is another one
             return (_unreadable(getattr(error, "code", "command.unreadable")),)
         return find_drift(seal, now)
 
@@ -264,8 +264,10 @@ class Executor:
             if cancel is not None and cancel.is_set():
                 return Outcome(reason=Reason.CANCELLED)
             try:
-                now = await asyncio.to_thread(describe_sealed, self._around, workspace, seal)
-            except (CodexBridgeError, OSError) as error:
+                now = await asyncio.to_thread(
+                    describe_sealed, self._around, workspace, seal, anew=True
+                )
+            except Exception as error:  # noqa: BLE001  # whatever it is, nothing has run
                 code = getattr(error, "code", "command.unreadable")
                 return Outcome(reason=Reason.DRIFTED, code=code, drift=(_unreadable(code),))
             if drift := find_drift(seal, now):

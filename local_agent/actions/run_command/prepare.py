@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,8 +144,19 @@ def describe(
     timeout_s: int,
     network: bool,
     copy: Copy | None = None,
+    anew: bool = False,
 ) -> Prepared:
     """Return the command as it would run now.
+
+    Args:
+        around: What it depends on besides.
+        workspace: Where it would run.
+        line: What is to run.
+        cwd: Folder in the workspace.
+        timeout_s: How long it may take.
+        network: Whether it may reach the network.
+        copy: What it would run on in place of the workspace's own files.
+        anew: Read every file of the workspace, whatever is remembered of it.
 
     Raises:
         InputError: ``command.*``, ``sandbox.*`` or ``workspace.gone``: it cannot run.
@@ -155,7 +165,7 @@ def describe(
     place = place_of(workspace)
     folder = _folder(workspace, cwd)
     home = around.home.resolve()
-    survey = around.surveyor.survey(workspace.path)
+    survey = around.surveyor.survey(workspace.path, anew=anew)
     profile, closed = _sandbox(around, workspace, home, survey, network=network, copy=copy)
     env = build_environment(workspace, around.environ, home=home, cwd=folder)
     program = resolve_program(
@@ -197,8 +207,10 @@ def describe(
     )
 
 
-def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> Prepared:
-    """Return what was sealed as it would run now.
+def describe_sealed(
+    around: Surroundings, workspace: Workspace, seal: Seal, *, anew: bool = False
+) -> Prepared:
+    """Return what was sealed as it would run now; read ``anew``, as `describe` has it.
 
     Raises:
         InputError: as `describe`.
@@ -215,6 +227,7 @@ def describe_sealed(around: Surroundings, workspace: Workspace, seal: Seal) -> P
         timeout_s=sealed["timeout"],
         network=sealed["network"],
         copy=Copy(place, SealedCopy(**copied)) if copied else None,
+        anew=anew,
     )
 
 
@@ -233,7 +246,7 @@ def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
 
 
 def _folder(workspace: Workspace, cwd: str) -> Path:
-    place = (workspace.path / cwd).resolve()
+    place = _real(workspace.path / cwd)
     if not place.is_relative_to(workspace.path):
         raise InputError("command.outside", program=cwd)
     if not place.is_dir():
@@ -252,7 +265,7 @@ def _sandbox(
 ) -> tuple[Profile, list[Path]]:
     """Return the sandbox, and the sockets to be covered at the start."""
     hidden = around.hidden_from(workspace)
-    elsewhere = (workspace.path, home, *(path.resolve() for path in hidden))
+    elsewhere = (workspace.path, home, *map(_real, hidden))
     # The system's folders are shown with all that lies in them.
     sockets = system_sockets(apart_from=elsewhere)
     closed, unknown = _closed_behind(around, workspace)
@@ -309,7 +322,7 @@ def _closed(
     Of a workspace that a copy stands for, only the repository and the toolchains are shown.
     """
     # A copy for a dry run lies within our own, and what is in it is shown.
-    private = (place.resolve() for place in around.private)
+    private = map(_real, around.private)
     hidden = tuple(place for place in private if not workspace.path.is_relative_to(place))
     tools = [path for tool in workspace.toolchains for path in tool.paths]
     shown = (workspace.path / ".git", *tools) if copied else (workspace.path,)
@@ -379,24 +392,25 @@ def resolve_program(
         copy: What takes the place of the workspace's own files inside the sandbox.
 
     Raises:
-        InputError: ``command.not-found``, ``command.not-executable``, ``command.outside`` (a
-            relative path that leads out of workspace, toolchains and system),
-            ``command.not-visible`` (inside the sandbox), ``command.program-too-large``.
+        InputError: ``command.not-found`` (also for a file that cannot be run: whoever asks in the
+            chat is not told which files there are), ``command.outside`` (a relative path that
+            leads out of workspace, toolchains and system), ``command.not-visible`` (inside the
+            sandbox), ``command.program-too-large``.
     """
     found = _locate(word, workspace, cwd)
-    real = found.resolve()
+    real = _real(found)
+    places = (*SYSTEM, *_open_places(workspace))
+    # Before anything is looked at: of what lies elsewhere, nobody is told whether it is there.
+    for path in (_real(found.parent) / found.name, real):
+        if not any(map(path.is_relative_to, places)):
+            if sandboxed:
+                raise InputError("command.not-visible", program=word)
+            if not word.startswith("/"):
+                raise InputError("command.outside", program=word)
     held = real if copy is None else _in_copy(real, workspace, copy)
-    try:
-        status = held.stat()
-    except OSError:
-        raise InputError("command.not-found", program=word) from None
-    if not stat.S_ISREG(status.st_mode) or not os.access(held, os.X_OK):
-        raise InputError("command.not-executable", program=word)
-    if not any(real.is_relative_to(place) for place in (*SYSTEM, *_open_places(workspace))):
-        if sandboxed:
-            raise InputError("command.not-visible", program=word, path=real)
-        if not word.startswith("/"):
-            raise InputError("command.outside", program=word)
+    if not (held.is_file() and os.access(held, os.X_OK)):
+        raise InputError("command.not-found", program=word)
+    status = held.stat()
     inside = real.is_relative_to(workspace.path)
     return Executable(
         path=str(found),
@@ -413,7 +427,7 @@ def _search_path(workspace: Workspace) -> tuple[Path, ...]:
 
 def _open_places(workspace: Workspace) -> tuple[Path, ...]:
     tools = [path for toolchain in workspace.toolchains for path in toolchain.paths]
-    return (workspace.path, *tools, *(path.resolve() for path in tools))
+    return (workspace.path, *tools, *map(_real, tools))
 
 
 def _in_copy(real: Path, workspace: Workspace, copy: Path) -> Path:
@@ -429,7 +443,7 @@ def _locate(word: str, workspace: Workspace, cwd: Path) -> Path:
         return Path(word)
     if "/" in word:
         # The link itself, as a venv's python is one to the system's; its target is looked at next.
-        found = (cwd / word).parent.resolve() / Path(word).name
+        found = _real((cwd / word).parent) / Path(word).name
         if not any(found.is_relative_to(place) for place in _open_places(workspace)):
             raise InputError("command.outside", program=word)
         return found
@@ -438,6 +452,11 @@ def _locate(word: str, workspace: Workspace, cwd: Path) -> Path:
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return candidate
     raise InputError("command.not-found", program=word)
+
+
+def _real(path: Path) -> Path:
+    """Return where links lead; a loop of them leads nowhere, where `Path.resolve` would raise."""
+    return Path(os.path.realpath(path))
 
 
 def _sha256(path: Path, word: str) -> str:

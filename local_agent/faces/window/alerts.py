@@ -35,7 +35,7 @@ NOTICE_MORE = Sentence(
 PAUSE_S: Final = 60.0
 MAX_NAME: Final = 32  # characters of a member's name
 
-_SIGNS: Final = frozenset("._-@")
+_SIGNS: Final = frozenset("._-@:")
 _PROGRAMS: Final = ("/usr/bin/notify-send", "/usr/local/bin/notify-send")
 _PASSED_ON: Final = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
 _LIMITS: Final = Limits(timeout_s=5.0, grace_s=0.5, output_cap_bytes=4096)

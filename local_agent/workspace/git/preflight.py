@@ -9,6 +9,7 @@ fetched or pushed.  Blocking.
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -190,11 +191,11 @@ def _upstream(repository: pygit2.Repository, branch: str) -> Upstream:
     remote = config.single(repository, f"branch.{branch}.remote")
     ref = config.single(repository, f"branch.{branch}.merge")
     if remote in (None, ".") or ref is None:
-        raise InputError("sync.no-upstream", branch=branch)
+        raise InputError("sync.no-upstream")
     _check_names(remote, ref, branch)
     written = config.single(repository, f"remote.{remote}.url")
     if written is None:
-        raise InputError("sync.no-upstream", branch=branch)
+        raise InputError("sync.no-upstream")
     url = remote_url.read_url(remote_url.rewritten(written, config.rewrites(repository)))
     tracking = _tracking(repository, remote, ref)
     known = repository.references.get(tracking) if tracking else None
@@ -223,7 +224,7 @@ def _tracking(repository: pygit2.Repository, remote: str, ref: str) -> str | Non
 
 def _check_outside(url: RemoteUrl, workspace: Path) -> None:
     """Refuse a remote whose own configuration whoever writes the workspace can write."""
-    if url.scheme == "file" and Path(url.path).resolve().is_relative_to(workspace):
+    if url.scheme == "file" and Path(os.path.realpath(url.path)).is_relative_to(workspace):
         raise InputError("sync.url", why="inside")
 
 

@@ -437,16 +437,18 @@ def test_without_a_sandbox_a_link_of_the_workspace_still_leads_nowhere_else(
     [
         ("no-such-program", "command.not-found"),
         ("./absent", "command.not-found"),
-        ("/no/such/program", "command.not-found"),
+        ("/no/such/program", "command.not-visible"),
         ("src/absent", "command.not-found"),
         ("src/../../outside", "command.outside"),
         ("../outside", "command.outside"),
         ("./out-by-link", "command.not-visible"),
         ("out/outside", "command.outside"),
-        ("src/..", "command.not-executable"),
-        ("./plain", "command.not-executable"),
-        ("./src", "command.not-executable"),
-        ("/usr", "command.not-executable"),
+        ("src/..", "command.not-found"),
+        ("./plain", "command.not-found"),
+        ("./src", "command.not-found"),
+        ("/usr", "command.not-found"),
+        ("./loop", "command.not-found"),
+        ("./loop/run", "command.not-found"),
     ],
 )
 def test_what_is_no_program_is_refused(workspace: Workspace, word: str, code: str) -> None:
@@ -455,9 +457,31 @@ def test_what_is_no_program_is_refused(workspace: Workspace, word: str, code: st
     _tool(workspace.path.parent / "outside")
     (workspace.path / "out-by-link").symlink_to(workspace.path.parent / "outside")
     (workspace.path / "out").symlink_to(workspace.path.parent)
+    (workspace.path / "loop").symlink_to("loop")
     with pytest.raises(InputError) as caught:
         _resolve(word, workspace)
     assert caught.value.code == code
+
+
+@pytest.mark.requirement("P4")
+def test_of_what_lies_elsewhere_nobody_is_told_whether_it_is_there(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    home = tmp_path.resolve() / "home"
+    _tool(home / "tool")
+    _tool(home / "notes", mode=0o600)
+    (home / "to-system").symlink_to("/bin/sh")
+    (home / "to-loop").symlink_to("to-loop")
+    told = set()
+    for name in ("tool", "notes", "absent", "to-system", "to-loop", "notes/absent", "."):
+        for word in (f"{home}/{name}", f"/usr/../{home}/{name}", f"../home/{name}"):
+            with pytest.raises(InputError) as caught:
+                _resolve(word, workspace)
+            told.add((word.startswith("/"), caught.value.code, *(caught.value.facts.keys())))
+    assert told == {
+        (True, "command.not-visible", "program"),
+        (False, "command.outside", "program"),
+    }
 
 
 def test_a_program_that_the_sandbox_hides_is_refused_beforehand(
