@@ -143,7 +143,7 @@ def _too_often(wait_s: float) -> web.Response:
 
 async def _hide_software(_request: web.BaseRequest, response: web.StreamResponse) -> None:
     response.headers.popall("Server", None)
-    if isinstance(response, web.HTTPExpectationFailed):  # refused by aiohttp before all of ours
+    if response.status == 417 and isinstance(response, web.Response):  # by aiohttp, before us
         response.body = b""
         response.headers["Content-Length"] = "0"
 

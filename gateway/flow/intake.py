@@ -90,7 +90,7 @@ class Intake:
         Raises:
             StoreError: nothing was changed; the channel shall deliver it again.
         """
-        # A pressed button is answered by a change of its card alone: the answer waits in the outbox.
+        # A pressed button is answered by a change of its card alone: what is said of it waits.
         held = message.app in self._sender.held and message.click is None
         taken = await self._store.write(self._take, message, replay_key, held, self._clock.now())
         answer = taken.answer

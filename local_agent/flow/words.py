@@ -172,10 +172,10 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
         zh="命令超过 {limit} 字节。没有运行任何命令。",
     ),
     "command.not-found": Sentence(
-        en="No program “{program}” can be run in this workspace. Nothing was run. At the machine: a "
-        "script must be executable (chmod +x), and `codexbridge workspace add` finds toolchains.",
-        zh="在此工作区中没有可以运行的程序“{program}”。没有运行任何命令。"
-        "在开发机上：脚本需要有执行权限（chmod +x）；用 `codexbridge workspace add` 可以重新查找工具链。",
+        en="No program “{program}” can be run in this workspace. Nothing was run. At the machine: "
+        "a script must be executable (chmod +x), and `codexbridge workspace add` finds toolchains.",
+        zh="在此工作区中没有可以运行的程序“{program}”。没有运行任何命令。在开发机上：脚本需要有执行权限"
+        "（chmod +x）；用 `codexbridge workspace add` 可以重新查找工具链。",
     ),
     "command.not-visible": Sentence(
         en="The sandbox would not show the program “{program}”. Nothing was run. Confirm its "

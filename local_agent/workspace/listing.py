@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from common.clock import Clock
 from local_agent.workspace import paths
 from local_agent.workspace.git.opening import named_by
-from local_agent.workspace.git.repository import is_ignored, open_repository
+from local_agent.workspace.git.repository import index_of, is_ignored, open_repository
 from local_agent.workspace.remembered import (
     Folder,
     Memory,
@@ -366,12 +366,10 @@ class Ignores:
     @cached_property
     def _tracked(self) -> tuple[set[str], set[str]]:
         """Return the files that are tracked, and the folders that hold some."""
-        try:
-            entries = self._repository.index if self._repository is not None else ()
-            tracked = {entry.path for entry in entries}
-        except pygit2.GitError:  # an index that whoever writes the workspace has spoilt
+        entries = index_of(self._repository) if self._repository is not None else ()
+        if entries is None:
             self.give_up()
-            tracked = set()
+        tracked = {entry.path for entry in entries or ()}
         folders: set[str] = set()
         for path in tracked:
             # From the inner to the outer, as long as there is a new one.

@@ -19,6 +19,7 @@ from common.strict_json import canonical
 from local_agent.actions.changes.payload import change_payload
 from local_agent.safety.backups import Details
 from local_agent.workspace import paths
+from local_agent.workspace.git.repository import index_of
 from local_agent.workspace.layout import FreeNames, Layout, lay_out
 from local_agent.workspace.temporary_files import is_reserved
 from local_agent.workspace.tree import MAX_FILE_BYTES, Found, Parts, Tree, parts_of
@@ -79,7 +80,7 @@ def describe_change(
         InputError: ``change.*`` or ``diff.context``, with ``path``: it may not be done.
     """
     noted = details or Details()
-    work = _Work(tree, repository.index if repository is not None else None, noted.files)
+    work = _Work(tree, index_of(repository) if repository is not None else None, noted.files)
     files = [work.one(file, relocate=relocate) for file in model.files]
     layout = lay_out(
         tree,

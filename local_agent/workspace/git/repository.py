@@ -128,6 +128,17 @@ def is_ignored(repository: pygit2.Repository, path: str) -> bool:
         return False
 
 
+def index_of(repository: pygit2.Repository) -> pygit2.Index | None:
+    """Return what is tracked; None where whoever writes the workspace has spoilt it.  Blocking."""
+    import pygit2
+
+    try:
+        index: pygit2.Index = repository.index
+    except (pygit2.GitError, OSError):
+        return None
+    return index
+
+
 def head_of(repository: pygit2.Repository) -> str | None:
     """Return the commit that is checked out; None before the first one.  Blocking."""
     import pygit2

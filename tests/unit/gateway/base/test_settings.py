@@ -193,6 +193,7 @@ def test_a_public_url_that_is_no_safe_origin_is_refused(url: str) -> None:
         ({"wecom": {"callback_path": "/a/{tail:.*}"}}, "wecom.callback_path"),
         ({"wecom": {"callback_path": "wecom"}}, "wecom.callback_path"),
         ({"wecom": {"api_base": "http://qyapi.example"}}, "wecom.api_base"),
+        (APP | {"wecom": {"apps": {"main": {"corp_id": "ww2"}}}}, "wecom.apps.main"),
     ],
 )
 def test_a_value_outside_its_bounds_is_named(overrides: dict[str, object], name: str) -> None:

@@ -144,6 +144,12 @@ async def test_a_compressed_body_is_refused_as_a_failure(served: Served) -> None
                 assert (answer.status, await answer.read()) == (wanted, b"")
 
 
+async def test_an_expectation_that_nobody_meets_is_not_repeated(served: Served) -> None:
+    async with served.client() as client:
+        async with client.get("/body", headers={"Expect": "<b>hello</b>"}) as answer:
+            assert (answer.status, await answer.read()) == (417, b"")
+
+
 async def test_a_socket_passes_all_of_it(served: Served) -> None:
     async with served.client("127.0.0.0/8") as client:
         headers = {"X-Forwarded-For": "203.0.113.7"}

@@ -132,6 +132,19 @@ async def test_buttons_look_at_their_task_and_stop_it_and_do_nothing_else(desk: 
     assert handle == "code-2", "the newest handle"
 
 
+@pytest.mark.requirement("P7")
+async def test_what_a_button_does_is_told_once_something_can_be_sent_again(desk: Desk) -> None:
+    task = await desk.ask()
+    await desk.events(task, *TO_APPROVAL)
+    await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
+    ((_, card),) = await _cards(desk)
+    desk.held = {"main": "wecom.untrusted-address"}
+    said = await desk.intake(_press(card, "status"), b"1" * 32)
+    assert said is None, "to a button WeCom takes the change of its card alone"
+    assert (await desk.said())[-1].startswith(task.short_id)
+    assert desk.rung > 0, "it waits in the outbox"
+
+
 async def test_a_card_of_somebody_else_is_nothing_to_press(desk: Desk) -> None:
     task = await desk.ask()
     await desk.events(task, *TO_APPROVAL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -14,9 +15,20 @@ from common.text import CHAT_BYTES, has_cjk
 from gateway.base.messages import Person, SendOutcome
 from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.people import NOTICES, NOTICES_MS, SHOWN_MEMBERS
+from gateway.flow.withdrawal import send_cancel
 from gateway.store import Connection, members, outbox
 from gateway.store.members import Requester
-from tests.gateway_desk import AGENT, MACHINE, NOON_MS, TO_APPROVAL, USER, WAITING, Desk, open_desk
+from tests.gateway_desk import (
+    AGENT,
+    MACHINE,
+    NOON_MS,
+    TO_APPROVAL,
+    USER,
+    WAITING,
+    Desk,
+    chat,
+    open_desk,
+)
 from tests.people import someone
 
 DAY_S = 86_400
@@ -269,6 +281,19 @@ async def test_approvers_of_a_machine_are_told_what_the_gateway_itself_knows(des
     assert (await desk.said("wang"), await desk.said("far")) == ([], [])
     assert "secret-name" in (await desk.said())[-1]
     assert not any(f"{USER}'s task" in text for text in await desk.said())
+
+
+@pytest.mark.requirement("P6")
+async def test_a_machine_is_told_which_apps_member_it_is_who_asks(desk: Desk) -> None:
+    await desk.connect()
+    await desk.write(_in_another_app)
+    message = replace(chat("@dev test", user="li", number=70), app="shop")
+    await desk.intake(message, b"7" * 32)
+    (task,) = await desk.tasks()
+    (envelope,) = await desk.mail()
+    assert envelope.body["claimed_user"] == "shop:li"
+    await desk.write(send_cancel, desk.seal, task, at=desk.clock.now())
+    assert [one.body["claimed_user"] for one in await desk.mail()] == ["shop:li", "shop:li"]
 
 
 @pytest.mark.requirement("P1")

@@ -66,6 +66,24 @@ async def test_a_workspace_without_a_test_command_is_said_to_have_none(tmp_path:
         assert "no test command" in await said(desk, "@dev status")
 
 
+@pytest.mark.requirement("P4")
+async def test_where_nothing_is_told_unreleased_the_status_tells_nothing_of_the_workspace(
+    desk: Desk,
+) -> None:
+    folder = desk.shelf.entries[0].path
+    repository = pygit2.init_repository(str(folder), initial_head="deal/acme")
+    who = pygit2.Signature("Zhang", "z@example.com")
+    tree = repository.index.write_tree()
+    repository.create_commit("HEAD", who, who, "one", tree, [])
+    assert "deal/acme" in await said(desk, "@dev status")
+    desk.shelf.entries[0] = replace(desk.shelf.entries[0], disclosure="ask")
+    told = await said(desk, "@dev status")
+    assert "shop" in told
+    assert "deal/acme" not in told
+    assert "pytest" not in told
+    assert "deal/acme" in await said(desk, "status", source="local_ui", claimed_user="root")
+
+
 async def test_a_running_task_is_running(desk: Desk) -> None:
     desk.executor.may_end.clear()
     task_id = await desk.ask("@dev test")

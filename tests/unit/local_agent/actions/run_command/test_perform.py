@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import mmap
+import os
 import signal
 import subprocess
 import sys
 from dataclasses import replace
 
+import pygit2
 import pytest
 
 from common.clock import ManualClock
@@ -68,6 +71,45 @@ async def test_a_command_that_can_no_longer_be_described_is_not_run(machine: Mac
     program.unlink()
     outcome = await machine.executor().run(grant, workspace=machine.workspace)
     assert (outcome.reason, outcome.code) == (Reason.DRIFTED, "command.not-found")
+
+
+@pytest.mark.requirement("P3")
+async def test_whatever_the_workspace_has_become_nothing_ran(machine: Machine) -> None:
+    program = machine.program("run", "#!/bin/sh\ntouch ran\n")
+    grants = [machine.grant(await machine.prepare("./run")) for _ in range(3)]
+    index = machine.path / ".git/index"
+    found = []
+    for grant in grants:
+        outcome = await machine.executor().run(grant, workspace=machine.workspace)
+        found.append((outcome.reason, outcome.code))
+        if program.is_symlink():
+            pygit2.init_repository(str(machine.path))
+            index.write_bytes(b"DIRC\0\0\0\2\xff\xff\xff\xff" + b"a" * 100)
+        program.unlink(missing_ok=True)
+        program.symlink_to(program)
+    assert found == [
+        (Reason.COMPLETED, None),
+        (Reason.DRIFTED, "command.not-found"),
+        (Reason.DRIFTED, "command.not-found"),
+    ]
+
+
+@pytest.mark.requirement("P2")
+async def test_what_was_written_through_shared_memory_is_seen(machine: Machine) -> None:
+    machine.program("run", "#!/bin/sh\ntouch ran\n")
+    notes = machine.path / "notes"
+    notes.write_bytes(b"a" * 100)
+    os.utime(notes, (1_700_000_000, 1_700_000_000))
+    machine.around.surveyor._clock = ManualClock(wall_ms=2_000_000_000_000)  # long unchanged
+    with notes.open("r+b") as file, mmap.mmap(file.fileno(), 0) as shared:
+        shared[0] = ord("b")  # its times are of this moment, and stay while its page is dirty
+        grant = machine.grant(await machine.prepare("./run"))
+        before = notes.stat()
+        shared[1] = ord("c")
+        assert notes.stat() == before, "nothing shows but what is in it"
+        outcome = await machine.executor().run(grant, workspace=machine.workspace)
+    assert (outcome.reason, outcome.drift) == (Reason.DRIFTED, ("base",))
+    assert not (machine.path / "ran").exists()
 
 
 @pytest.mark.requirement("P2")
