@@ -207,6 +207,7 @@ def _policy(settings: GatewaySettings) -> IntakePolicy:
             for name, app in settings.wecom.apps.items()
             if app.tasks_per_day is not None
         },
+        of_groups=settings.limits.groups,
         admins=frozenset(admins_of(settings)),
     )
 

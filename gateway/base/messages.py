@@ -23,6 +23,7 @@ URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved ou
 
 
 USER_ID: Final = r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}"  # of a member (WeCom page 90195)
+GROUP: Final = r"[a-z][a-z0-9-]{0,31}"  # what an admin calls several members by
 FIRST_APP: Final = "main"  # whose app it is that the settings do not name
 
 

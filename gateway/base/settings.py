@@ -29,7 +29,7 @@ from common.home import find_home, write_private
 from common.protocol.codec import origin_of
 from common.sentences import Lang
 from common.settings import Section, Settings, UnfitError, load, variable_name
-from gateway.base.messages import FIRST_APP, USER_ID, Person
+from gateway.base.messages import FIRST_APP, GROUP, USER_ID, Person
 
 SETTINGS_FILE: Final = "gateway.toml"
 SERVED_FILE: Final = "served.json"
@@ -42,6 +42,7 @@ _APP: Final = r"^[a-z][a-z0-9]{0,31}$"  # also a part of file names and of varia
 _OURS: Final = ("/agent", "/health")
 
 SectionT = TypeVar("SectionT", bound=BaseModel)
+PerDay: TypeAlias = Annotated[int, Field(ge=0, le=100_000)]
 Users: TypeAlias = tuple[Annotated[str, Field(pattern=f"^{USER_ID}$")], ...]
 
 
@@ -143,6 +144,11 @@ class LimitsOfMembers(Section):
     """How much one member may ask for."""
 
     tasks_per_day: int = Field(default=0, ge=0, le=100_000, description="0 for no limit")
+    groups: dict[Annotated[str, Field(pattern=f"^{GROUP}$")], PerDay] = Field(
+        default={},
+        max_length=64,
+        description="tasks a day of each member of a group, instead of any other limit",
+    )
 
 
 class Egress(Section):

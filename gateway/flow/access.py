@@ -48,6 +48,7 @@ class IntakePolicy:
         ttl_s: How long a task may wait for its machine, in seconds; at most a day.
         limits: How much one member may ask for.
         daily: Tasks a day in the apps that have a limit of their own.
+        of_groups: Tasks a day of each member of the groups that have a limit of their own.
         admins: Whom the settings name, whatever role they have.
     """
 
@@ -57,6 +58,7 @@ class IntakePolicy:
     ttl_s: int = 8 * 3600
     limits: Limits = Limits()
     daily: Mapping[str, int] = field(default_factory=dict)
+    of_groups: Mapping[str, int] = field(default_factory=dict)
     admins: Collection[Person] = ()
 
     def role_of(self, member: Requester | Member) -> Role:
@@ -66,6 +68,7 @@ class IntakePolicy:
     def quota_of(self, member: Requester, *, at_ms: int) -> Quota | None:
         """Return what is left to a member of this day; None where there is no limit."""
         limit = self.daily.get(member.person.app, self.limits.tasks_per_day)
+        limit = self.of_groups.get(member.group or "", limit)
         if not limit:
             return None
         midnight = datetime.fromtimestamp(at_ms / 1000, self.zone).replace(

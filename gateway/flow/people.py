@@ -26,6 +26,7 @@ NOTICES_MS: Final = 600_000
 
 YOU = Sentence(en="You are {user} in the app {app}.", zh="你在应用 {app} 中的 ID 是 {user}。")
 YOUR_ROLE = Sentence(en="Role: {role}", zh="角色：{role}")
+YOUR_GROUP = Sentence(en="Group: {group}", zh="分组：{group}")
 YOUR_MACHINES = Sentence(en="Machines: {machines}", zh="开发机：{machines}")
 YOUR_LANGUAGE = Sentence(en="Language: {language}", zh="语言：{language}")
 ROLES: Mapping[Role, Sentence] = {
@@ -97,6 +98,7 @@ def whoami(request: MemberRequest) -> str:
         [
             speaker.say(YOU, user=person.user, app=person.app),
             speaker.say(YOUR_ROLE, role=speaker.say(ROLES[request.policy.role_of(member)])),
+            *([speaker.say(YOUR_GROUP, group=member.group)] if member.group else []),
             speaker.say(YOUR_MACHINES, machines=machines),
             speaker.say(YOUR_LANGUAGE, language=speaker.say(spoken, prefix=prefix, language=other)),
             left,

@@ -13,11 +13,12 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from common.errors import InputError
 from common.sentences import Lang
-from gateway.base.messages import USER_ID, Person
+from gateway.base.messages import GROUP, USER_ID, Person
 from gateway.store import Connection, as_record, audit, outbox
 from gateway.store.agents import Agent
 
 NOTIFIED: Final = 20  # approvers of one machine at most
+NO_GROUP: Final = "-"  # taken for a group, it takes somebody out of theirs
 
 # Each may do what those before it may, and more.  None of them approves anything.
 Role: TypeAlias = Literal["member", "approver", "admin"]
@@ -25,19 +26,21 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 _FIND = "SELECT lang FROM members WHERE app = :app AND user_id = :user_id"
 _ADD = """
-    INSERT INTO members (app, user_id, lang, role, added_at)
-    VALUES (:app, :user_id, :lang, :role, :at)
+    INSERT INTO members (app, user_id, lang, role, group_name, added_at)
+    VALUES (:app, :user_id, :lang, :role, NULLIF(:group, '-'), :at)
     ON CONFLICT (app, user_id) DO NOTHING"""
 _SET = """
-    UPDATE members SET lang = COALESCE(:lang, lang), role = COALESCE(:role, role)
+    UPDATE members SET lang = COALESCE(:lang, lang), role = COALESCE(:role, role),
+    group_name = NULLIF(COALESCE(:group, group_name), '-')
     WHERE app = :app AND user_id = :user_id"""
+_OF_GROUP = "SELECT user_id FROM members WHERE app = :app AND group_name = :name ORDER BY user_id"
 _REMOVE = "DELETE FROM members WHERE app = :app AND user_id = :user_id"
 _WELCOME = """
     UPDATE members SET welcomed_at = :at
     WHERE app = :app AND user_id = :user_id AND welcomed_at IS NULL RETURNING lang"""
 _COUNT = "SELECT COUNT(*) AS found FROM members"
 _LIST = """
-    SELECT m.app, m.user_id, m.lang, m.role, m.added_at, a.machine FROM members m
+    SELECT m.app, m.user_id, m.lang, m.role, m.group_name, m.added_at, a.machine FROM members m
     LEFT JOIN bindings b ON b.app = m.app AND b.user_id = m.user_id
     LEFT JOIN agents a ON a.agent_id = b.agent_id
     ORDER BY m.app, m.user_id, a.machine"""
@@ -64,7 +67,7 @@ _COUNT_TASK = f"""
 # be looked through at every message.
 _DELIVERY_S: Final = 3600
 _REQUESTER = """
-    SELECT m.lang, m.role, m.chosen_agent_id, m.asked, m.asked_since_at, a.*,
+    SELECT m.lang, m.role, m.group_name, m.chosen_agent_id, m.asked, m.asked_since_at, a.*,
     (SELECT COUNT(*) FROM (
         SELECT 1 FROM inbound
         WHERE app = :app AND user_id = :user_id AND created_s > :written_since
@@ -92,6 +95,7 @@ class Member:
         role: What they may do besides asking.
         added_at: Milliseconds since the epoch.
         machines: Names of the machines that work for this member.
+        group: What an admin calls them and others by, if anything.
     """
 
     app: str
@@ -100,6 +104,7 @@ class Member:
     role: Role
     added_at: int
     machines: tuple[str, ...]
+    group: str | None = None
 
     @property
     def person(self) -> Person:
@@ -129,6 +134,7 @@ class Requester:
         queued: How many frames wait for each of their agents, whoever asked for them.
         asked: How many tasks they asked for since ``asked_since_at``, where there is a limit.
         asked_since_at: Beginning of the day of which that is; None before the first.
+        group: What an admin calls them and others by, if anything.
     """
 
     person: Person
@@ -141,6 +147,7 @@ class Requester:
     queued: Mapping[str, int]
     asked: int
     asked_since_at: int | None
+    group: str | None = None
 
 
 def look_up(conn: Connection, person: Person) -> Speech | None:
@@ -156,20 +163,28 @@ def welcome(conn: Connection, person: Person, *, at_ms: int) -> Speech | None:
 
 
 def add(
-    conn: Connection, person: Person, *, lang: Lang | None, at_ms: int, role: Role | None = None
+    conn: Connection,
+    person: Person,
+    *,
+    lang: Lang | None,
+    at_ms: int,
+    role: Role | None = None,
+    group: str | None = None,
 ) -> bool:
     """Put a person on the allow-list; tells whether they are new there.
 
-    The language and the role of a member who is there already are changed when they are given.
+    What is given of a member who is there already is changed.
 
     Raises:
-        InputError: ``member.invalid`` (user): nobody can be called that.
+        InputError: ``member.invalid`` (user): nobody can be called that; ``member.invalid-group``
+            (group).
     """
     user_id = person.user
     if not re.fullmatch(USER_ID, user_id, re.ASCII):
         raise InputError("member.invalid", user=user_id[:64])
-    facts = {"app": person.app, "user": user_id, "lang": lang, "role": role}
-    given = {"app": person.app, "user_id": user_id, "lang": lang}
+    _check_group(group)
+    facts = {"app": person.app, "user": user_id, "lang": lang, "role": role, "group": group}
+    given = {"app": person.app, "user_id": user_id, "lang": lang, "group": group}
     new = conn.run(_ADD, **given, role=role or ROLES[0], at=at_ms) == 1
     if not new:
         conn.run(_SET, **given, role=role)
@@ -184,14 +199,29 @@ def change(
     at_ms: int,
     lang: Lang | None = None,
     role: Role | None = None,
+    group: str | None = None,
 ) -> bool:
-    """Set the language or the role of a member; False, and nothing changed, for everyone else."""
-    if not conn.run(_SET, app=person.app, user_id=person.user, lang=lang, role=role):
+    """Set what is given of a member; False, and nothing changed, for everyone else.
+
+    Raises:
+        InputError: ``member.invalid-group`` (group).
+    """
+    _check_group(group)
+    given = {"lang": lang, "role": role, "group": group}
+    if not conn.run(_SET, app=person.app, user_id=person.user, **given):
         return False
-    audit.append(
-        conn, "member.changed", at_ms, app=person.app, user=person.user, lang=lang, role=role
-    )
+    audit.append(conn, "member.changed", at_ms, app=person.app, user=person.user, **given)
     return True
+
+
+def _check_group(name: str | None) -> None:
+    if name not in (None, NO_GROUP) and not re.fullmatch(GROUP, name or ""):
+        raise InputError("member.invalid-group", group=(name or "")[:32])
+
+
+def of_group(conn: Connection, app: str, name: str) -> list[Person]:
+    """Return who is in a group of an app, by name."""
+    return [Person(app, row["user_id"]) for row in conn.all(_OF_GROUP, app=app, name=name)]
 
 
 def remove(conn: Connection, person: Person, *, at_ms: int) -> bool:
@@ -218,7 +248,8 @@ def everyone(conn: Connection) -> list[Member]:
         before = found[person].machines if person in found else ()
         machines = (*before, machine) if machine is not None else before
         found[person] = Member(
-            person.app, person.user, row["lang"], row["role"], row["added_at"], machines
+            *(person.app, person.user, row["lang"], row["role"], row["added_at"], machines),
+            group=row["group_name"],
         )
     return list(found.values())
 
@@ -332,4 +363,5 @@ def requester(
         {row["agent_id"]: row["queued"] for row in mine},
         rows[0]["asked"],
         rows[0]["asked_since_at"],
+        rows[0]["group_name"],
     )

@@ -75,6 +75,8 @@ members = Table(
     # limit.
     Column("asked", Integer, nullable=False, server_default=text("0")),
     _when("asked_since_at", optional=True),
+    # What an admin calls several of them by; None for nobody's.
+    Column("group_name", Text),
     _partial("ix_members_role", "app", "user_id", where="role <> 'member'"),
 )
 

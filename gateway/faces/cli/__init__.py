@@ -82,6 +82,26 @@ class Console:
             raise InputError("member.unknown-app", app=app[:32], apps=", ".join(known))
         return Person(app, user)
 
+    def people(self, store: AdminStore, named: Iterable[str]) -> list[Person]:
+        """Return everybody who is meant; ``@backend``, ``shop:@backend`` mean a group's members.
+
+        Raises:
+            InputError: ``member.unknown-app`` (app, apps), ``member.no-group`` (group).
+        """
+        from common.errors import InputError
+        from gateway.store import members
+
+        found: list[Person] = []
+        for name in named:
+            person = self.person(name)
+            if not person.user.startswith("@"):
+                found.append(person)
+            elif group := store.read(members.of_group, person.app, person.user[1:]):
+                found += group
+            else:
+                raise InputError("member.no-group", group=name[:64])
+        return list(dict.fromkeys(found))
+
     def seal(self) -> Seal:
         """Return what signs envelopes as the server does: with the keys beside the store."""
         from gateway.base.identity import open_identity, sealer

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from common.clock import Instant
     from gateway.base.identity import Seal
     from gateway.base.messages import Person
+    from gateway.flow.withdrawal import Withdrawn
     from gateway.store import Connection
     from gateway.store.agents import Agent
     from gateway.store.pairings import Pairing
@@ -40,7 +41,9 @@ def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], la
         change = described(actions, name, what, lang)
         change.add_argument("machine", metavar="MACHINE", help=say(texts.MACHINE_NAME, lang))
         if name != "revoke":
-            change.add_argument("user", metavar="USER", help=say(texts.MEMBER_USER, lang))
+            change.add_argument(
+                "users", nargs="+", metavar="USER", help=say(texts.MEMBER_USERS, lang)
+            )
     pair = described(actions, "pair", texts.PAIR, lang)
     pair.add_argument(
         "--machine", required=True, metavar="NAME", help=say(texts.PAIR_MACHINE, lang)
@@ -81,34 +84,54 @@ def run_revoke(args: argparse.Namespace, console: Console) -> int:
 
 
 def run_bind(args: argparse.Namespace, console: Console) -> int:
-    """Let a machine work for a member.
+    """Let a machine work for members.
 
     Raises:
-        InputError: ``machine.unknown`` or ``member.unknown``.
+        InputError: ``machine.unknown`` or ``member.*``; nothing was changed.
     """
+    from gateway.store import members
+
+    def bind(conn: Connection, people: Sequence[Person]) -> list[bool]:
+        agent = _named(conn, args.machine)
+        return [members.bind(conn, one, agent.agent_id, at_ms=now_ms()) for one in people]
+
     with console.open_store() as store:
-        new = store.write(_bind, args.machine, console.person(args.user), at_ms=now_ms())
-    sentence = texts.BOUND if new else texts.WAS_BOUND
-    return console.tell(sentence, machine=args.machine, user=args.user)
+        people = console.people(store, args.users)
+        found = store.write(bind, people)
+    for person, new in zip(people, found, strict=True):
+        sentence = texts.BOUND if new else texts.WAS_BOUND
+        console.tell(sentence, machine=args.machine, user=person)
+    return 0
 
 
 def run_unbind(args: argparse.Namespace, console: Console) -> int:
-    """Let a machine no longer work for a member.
+    """Let a machine no longer work for members.
 
     Raises:
-        InputError: ``machine.unknown`` or ``machine.not-bound``.
+        InputError: ``machine.unknown``, ``machine.not-bound`` or ``member.*``; nothing was changed.
     """
     from common.errors import InputError
     from gateway.flow import withdrawal
 
+    seal, at = console.seal(), now()
+
+    def unbind(conn: Connection, people: Sequence[Person]) -> list[Withdrawn]:
+        agent = _named(conn, args.machine)
+        found = []
+        for person in people:
+            done = withdrawal.unbind(conn, seal, person, agent, at=at)
+            if done is None:
+                raise InputError("machine.not-bound", machine=args.machine, user=str(person))
+            found.append(done)
+        return found
+
     with console.open_store() as store:
-        agent = store.read(_named, args.machine)
-        person = console.person(args.user)
-        done = store.write(withdrawal.unbind, console.seal(), person, agent, at=now())
-    if done is None:
-        raise InputError("machine.not-bound", machine=args.machine, user=args.user)
-    counts = (texts.TAKEN_BACK, done.ended), (texts.STOPPING, done.left)
-    return console.tell_counts(texts.UNBOUND, *counts, machine=args.machine, user=args.user)
+        people = console.people(store, args.users)
+        found = store.write(unbind, people)
+    for person, done in zip(people, found, strict=True):
+        counts = (texts.TAKEN_BACK, done.ended), (texts.STOPPING, done.left)
+        console.tell_counts(texts.UNBOUND, *counts, machine=args.machine, user=person)
+    return 0
 
 
 def run_pair(args: argparse.Namespace, console: Console) -> int:
@@ -206,12 +229,6 @@ def _named(conn: Connection, machine: str) -> Agent:
     if agent is None:
         raise InputError("machine.unknown", machine=machine[:64])
     return agent
-
-
-def _bind(conn: Connection, machine: str, person: Person, *, at_ms: int) -> bool:
-    from gateway.store import members
-
-    return members.bind(conn, person, _named(conn, machine).agent_id, at_ms=at_ms)
 
 
 def _records(conn: Connection, *, revoked_too: bool) -> list[dict[str, Any]]:

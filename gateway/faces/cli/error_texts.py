@@ -201,10 +201,24 @@ _COMMANDS: Final = {
         en="{user} is not a member. Add them first: codexbridge gateway member add {user}",
         zh="{user} 不是成员。请先添加：codexbridge gateway member add {user}",
     ),
+    "member.no-group": Sentence(
+        en="Nobody is in the group {group}. Groups are listed by: codexbridge gateway member list",
+        zh="分组 {group} 中没有成员。查看分组：codexbridge gateway member list",
+    ),
+    "member.invalid-group": Sentence(
+        en="“{group}” cannot be a group: a to z, 0 to 9 and -, beginning with a letter, at most "
+        "32; - alone for no group.",
+        zh="“{group}”不能用作分组名：只能用 a–z、0–9 和 -，以字母开头，最多 32 个字符；"
+        "单独的 - 表示不属于任何分组。",
+    ),
+    "member.nothing-to-set": Sentence(
+        en="Nothing to set was given: --role, --group or --lang.",
+        zh="没有给出要设置的内容：--role、--group 或 --lang。",
+    ),
     "member.not-listed": Sentence(
-        en="{user} is not a member, so there is nobody to remove. The UserIDs are listed by: "
-        "codexbridge gateway member list",
-        zh="{user} 不是成员，无需移除。查看 UserID：codexbridge gateway member list",
+        en="{user} is not a member; nothing was changed. The UserIDs are listed by: codexbridge "
+        "gateway member list",
+        zh="{user} 不是成员，没有任何改动。查看 UserID：codexbridge gateway member list",
     ),
     "member.invalid": Sentence(
         en="“{user}” cannot be a UserID, so nobody was added: letters, digits and _ . @ -, "

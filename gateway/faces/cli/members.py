@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, say
 from gateway.faces.cli import Command, Console, add_json, described, now, now_ms
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import argparse
 
     from gateway.base.messages import Person
+    from gateway.flow.withdrawal import Withdrawn
+    from gateway.store import Connection
     from gateway.store.members import Member
 
 ROLES: Final = ("member", "approver", "admin")  # those of the store, which no help text loads
@@ -23,14 +25,14 @@ def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], la
     member = described(actions, "member", texts.MEMBER, lang)
     changes = member.add_subparsers(dest="change", required=True, metavar="COMMAND")
     add = described(changes, "add", texts.MEMBER_ADD, lang)
-    add.add_argument("user", metavar="USER", help=say(texts.MEMBER_USER, lang))
-    add.add_argument("--lang", choices=("zh", "en"), help=say(texts.MEMBER_LANG, lang))
-    add.add_argument("--role", choices=ROLES, help=say(texts.MEMBER_ROLE, lang))
     change = described(changes, "set", texts.MEMBER_SET, lang)
-    change.add_argument("user", metavar="USER", help=say(texts.MEMBER_USER, lang))
-    change.add_argument("--role", choices=ROLES, required=True, help=say(texts.MEMBER_ROLE, lang))
     remove = described(changes, "remove", texts.MEMBER_REMOVE, lang)
-    remove.add_argument("user", metavar="USER", help=say(texts.MEMBER_USER, lang))
+    for command in (add, change, remove):
+        command.add_argument("users", nargs="+", metavar="USER", help=say(texts.MEMBER_USERS, lang))
+    for command in (add, change):
+        command.add_argument("--lang", choices=("zh", "en"), help=say(texts.MEMBER_LANG, lang))
+        command.add_argument("--role", choices=ROLES, help=say(texts.MEMBER_ROLE, lang))
+        command.add_argument("--group", metavar="NAME", help=say(texts.MEMBER_GROUP, lang))
     add_json(described(changes, "list", texts.MEMBER_LIST, lang), lang)
 
 
@@ -38,10 +40,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Change the list or show it.
 
     Raises:
-        InputError: ``member.invalid`` or ``member.not-listed``.
+        InputError: ``member.*``; nothing was changed.
     """
-    if args.change != "list":
-        args.user = str(console.person(args.user))
     match args.change:
         case "add":
             return _add(args, console)
@@ -59,35 +59,63 @@ COMMANDS: Final[Mapping[str, Command]] = {"member": run}
 def _add(args: argparse.Namespace, console: Console) -> int:
     from gateway.store import members
 
-    given = {"lang": args.lang, "role": args.role}
+    given = _given(args)
+
+    def add(conn: Connection, people: Sequence[Person]) -> list[bool]:
+        return [members.add(conn, person, **given, at_ms=now_ms()) for person in people]
+
     with console.open_store() as store:
-        new = store.write(members.add, console.person(args.user), **given, at_ms=now_ms())
-    if new or not any(given.values()):
-        console.tell(texts.ADDED if new else texts.WAS_THERE, user=args.user)
-    if not new and args.lang is not None:
-        console.tell(texts.LANG_SET, user=args.user, lang=args.lang)
-    return _tell_role(args, console) if args.role else 0
+        people = console.people(store, args.users)
+        found = store.write(add, people)
+    for person, new in zip(people, found, strict=True):
+        if new or not any(given.values()):
+            console.tell(texts.ADDED if new else texts.WAS_THERE, user=person)
+        if not new and args.lang is not None:
+            console.tell(texts.LANG_SET, user=person, lang=args.lang)
+        _tell_set(args, console, person)
+    return 0
 
 
 def _set(args: argparse.Namespace, console: Console) -> int:
     from common.errors import InputError
     from gateway.store import members
 
+    given = _given(args)
+    if not any(given.values()):
+        raise InputError("member.nothing-to-set")
+
+    def change(conn: Connection, people: Sequence[Person]) -> None:
+        for person in people:
+            if not members.change(conn, person, **given, at_ms=now_ms()):
+                raise InputError("member.not-listed", user=str(person))
+
     with console.open_store() as store:
-        person = console.person(args.user)
-        if not store.write(members.change, person, role=args.role, at_ms=now_ms()):
-            raise InputError("member.not-listed", user=args.user)
-    return _tell_role(args, console)
+        people = console.people(store, args.users)
+        store.write(change, people)
+    for person in people:
+        if args.lang is not None:
+            console.tell(texts.LANG_SET, user=person, lang=args.lang)
+        _tell_set(args, console, person)
+    return 0
 
 
-def _tell_role(args: argparse.Namespace, console: Console) -> int:
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    return {"lang": args.lang, "role": args.role, "group": args.group}
+
+
+def _tell_set(args: argparse.Namespace, console: Console, person: Person) -> None:
     from gateway.base.settings import admins_of
     from gateway.flow.people import ROLES as NAMED
+    from gateway.store.members import NO_GROUP
 
-    console.tell(texts.ROLE_SET, user=args.user, role=console.say(NAMED[args.role]))
-    if args.role != "admin" and console.person(args.user) in admins_of(console.settings):
-        console.tell(texts.STILL_ADMIN, user=args.user)
-    return 0
+    if args.group is not None:
+        left = args.group == NO_GROUP
+        console.tell(texts.GROUP_LEFT if left else texts.GROUP_SET, user=person, group=args.group)
+    if args.role is None:
+        return
+    console.tell(texts.ROLE_SET, user=person, role=console.say(NAMED[args.role]))
+    if args.role != "admin" and person in admins_of(console.settings):
+        console.tell(texts.STILL_ADMIN, user=person)
 
 
 def _remove(args: argparse.Namespace, console: Console) -> int:
@@ -95,16 +123,26 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
     from gateway.base.settings import admins_of
     from gateway.flow import withdrawal
 
+    seal, at = console.seal(), now()
+
+    def remove(conn: Connection, people: Sequence[Person]) -> list[Withdrawn]:
+        found = []
+        for person in people:
+            done = withdrawal.remove_member(conn, seal, person, at=at)
+            if done is None:
+                raise InputError("member.not-listed", user=str(person))
+            found.append(done)
+        return found
+
     with console.open_store() as store:
-        done = store.write(
-            withdrawal.remove_member, console.seal(), console.person(args.user), at=now()
-        )
-    if done is None:
-        raise InputError("member.not-listed", user=args.user)
-    counts = (texts.TAKEN_BACK, done.ended), (texts.STOPPING, done.left)
-    console.tell_counts(texts.REMOVED, *counts, user=args.user)
-    is_admin = console.person(args.user) in admins_of(console.settings)
-    return console.tell(texts.STILL_ADMIN, user=args.user) if is_admin else 0
+        people = console.people(store, args.users)
+        found = store.write(remove, people)
+    for person, done in zip(people, found, strict=True):
+        counts = (texts.TAKEN_BACK, done.ended), (texts.STOPPING, done.left)
+        console.tell_counts(texts.REMOVED, *counts, user=person)
+        if person in admins_of(console.settings):
+            console.tell(texts.STILL_ADMIN, user=person)
+    return 0
 
 
 def _list(args: argparse.Namespace, console: Console) -> int:
@@ -126,6 +164,7 @@ def _list(args: argparse.Namespace, console: Console) -> int:
             by_settings if member.person in named else console.say(NAMED[member.role]),
             member.lang or "-",
             ", ".join(member.machines) or none,
+            f"@{member.group}" if member.group else "",
         )
         for member in everyone
     )
@@ -142,5 +181,6 @@ def _record(member: Member, named: Collection[Person]) -> dict[str, object]:
         "by_settings": member.person in named,
         "lang": member.lang,
         "machines": list(member.machines),
+        "group": member.group,
         "added_at": member.added_at,
     }

@@ -92,12 +92,12 @@ MEMBER: Final = Sentence(
     zh="允许名单：只有名单上的人可以使用应用。",
 )
 MEMBER_ADD: Final = Sentence(
-    en="Add a person, or set the language or role of one who is a member already.",
-    zh="添加成员，或为已有成员设置语言或角色。",
+    en="Add people, or set language, role or group of those who are members already.",
+    zh="添加成员，或为已有成员设置语言、角色或分组。",
 )
 MEMBER_SET: Final = Sentence(
-    en="Set the role of a member; takes effect at the next message.",
-    zh="设置成员的角色，从下一条消息起生效。",
+    en="Set role, group or language of members; takes effect at the next message.",
+    zh="设置成员的角色、分组或语言，从下一条消息起生效。",
 )
 MEMBER_ROLE: Final = Sentence(
     en="member: asks; approver: is also told when a task of others waits on a machine that works "
@@ -106,17 +106,27 @@ MEMBER_ROLE: Final = Sentence(
     zh="member：提出请求；approver：绑定给他的开发机上有他人的任务等待批准时也会收到通知；"
     "admin：还会收到告警，并可查看成员。任何角色都不能在聊天中批准",
 )
+MEMBER_GROUP: Final = Sentence(
+    en="what to call several members by, as @NAME in place of a UserID, and to limit their tasks a "
+    "day (`limits.groups`); - for none",
+    zh="分组名：可用 @分组名 代替 UserID 指代其中所有成员，并可限制其每天任务数"
+    "（`limits.groups`）；- 表示无分组",
+)
 MEMBER_REMOVE: Final = Sentence(
-    en="Remove a person; their machines no longer work for them.",
+    en="Remove people; their machines no longer work for them.",
     zh="移除成员，并与其开发机解绑。",
 )
 MEMBER_LIST: Final = Sentence(
-    en="List the members, their roles, languages and machines.",
-    zh="列出成员、角色、语言及其开发机。",
+    en="List the members, their roles, languages, machines and groups.",
+    zh="列出成员、角色、语言、开发机和分组。",
 )
 MEMBER_USER: Final = Sentence(
     en="UserID exactly as WeCom has it; in another app than the first, APP:UserID",
     zh="UserID，与企业微信中完全一致；属于其他应用时写作 应用名:UserID",
+)
+MEMBER_USERS: Final = Sentence(
+    en="UserIDs exactly as WeCom has them, or @GROUP; in another app than the first, APP:UserID",
+    zh="UserID（与企业微信中完全一致，可写多个）或 @分组名；属于其他应用时写作 应用名:UserID",
 )
 MEMBER_LANG: Final = Sentence(
     en="language to answer in; left out, Chinese where they write it, else that of the settings",
@@ -170,6 +180,8 @@ LANG_SET: Final = Sentence(
     en="{user} was a member already; answered in {lang} from now on.",
     zh="{user} 已经是成员；今后以 {lang} 回复。",
 )
+GROUP_SET: Final = Sentence(en="{user}: group {group}.", zh="{user}：分组 {group}。")
+GROUP_LEFT: Final = Sentence(en="{user}: in no group.", zh="{user}：不属于任何分组。")
 ROLE_SET: Final = Sentence(en="{user}: role {role}.", zh="{user}：角色 {role}。")
 STILL_ADMIN: Final = Sentence(
     en="{user} stays an admin, because the settings say so (`admins`). Remove the name there and "

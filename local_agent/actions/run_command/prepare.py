@@ -146,17 +146,7 @@ def describe(
     copy: Copy | None = None,
     anew: bool = False,
 ) -> Prepared:
-    """Return the command as it would run now.
-
-    Args:
-        around: What it depends on besides.
-        workspace: Where it would run.
-        line: What is to run.
-        cwd: Folder in the workspace.
-        timeout_s: How long it may take.
-        network: Whether it may reach the network.
-        copy: What it would run on in place of the workspace's own files.
-        anew: Read every file of the workspace, whatever is remembered of it.
+    """Return the command as it would run now; ``anew``: with every file of the workspace read.
 
     Raises:
         InputError: ``command.*``, ``sandbox.*`` or ``workspace.gone``: it cannot run.

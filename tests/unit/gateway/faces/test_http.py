@@ -145,9 +145,9 @@ async def test_a_compressed_body_is_refused_as_a_failure(served: Served) -> None
 
 
 async def test_an_expectation_that_nobody_meets_is_not_repeated(served: Served) -> None:
-    async with served.client() as client:
-        async with client.get("/body", headers={"Expect": "<b>hello</b>"}) as answer:
-            assert (answer.status, await answer.read()) == (417, b"")
+    headers = {"Expect": "<b>hello</b>"}
+    async with served.client() as client, client.get("/body", headers=headers) as answer:
+        assert (answer.status, await answer.read()) == (417, b"")
 
 
 async def test_a_socket_passes_all_of_it(served: Served) -> None:

@@ -229,6 +229,23 @@ def test_an_app_may_have_a_limit_of_its_own() -> None:
     assert limits == {"main": 5, "shop": 2, "ops": None}
 
 
+def test_a_group_may_have_a_limit_of_its_own() -> None:
+    policy = IntakePolicy(
+        "@dev", "en", UTC, limits=Limits(tasks_per_day=5), of_groups={"interns": 2, "leads": 0}
+    )
+    limits = [
+        quota.limit if (quota := policy.quota_of(asker, at_ms=NOON_MS)) else None
+        for group in ("interns", "leads", "others", None)
+        for asker in (replace(_requester("main"), group=group),)
+    ]
+    assert limits == [2, None, 5, 5]
+
+
+async def test_whoami_names_the_group(desk: Desk) -> None:
+    await desk.write(members.change, someone(USER), group="interns", at_ms=NOON_MS)
+    assert "Group: interns" in str(await desk.hear("@dev whoami")).splitlines()
+
+
 def test_a_day_ends_at_midnight_also_where_it_has_25_hours() -> None:
     zone = ZoneInfo("Europe/Berlin")
     policy = IntakePolicy("@dev", "en", zone, limits=Limits(tasks_per_day=5))

@@ -66,6 +66,25 @@ def test_a_role_is_kept_until_another_is_given(conn: SqliteConnection) -> None:
     assert events == ["member.added", "member.added", "member.changed", "member.added"]
 
 
+def test_a_group_is_kept_until_another_is_given_and_is_of_its_app(conn: SqliteConnection) -> None:
+    zhang, theirs = someone("zhang"), Person("shop", "zhang")
+    members.add(conn, theirs, lang=None, group="interns", at_ms=AT)
+    members.add(conn, zhang, lang=None, group="interns", at_ms=AT)
+    members.change(conn, zhang, role="approver", at_ms=AT)
+    assert members.of_group(conn, "main", "interns") == [zhang]
+    assert members.of_group(conn, "shop", "interns") == [theirs]
+    assert [(one.role, one.group) for one in members.everyone(conn)] == [
+        ("approver", "interns"),
+        ("member", "interns"),
+    ]
+    members.change(conn, zhang, group="-", at_ms=AT)
+    assert members.of_group(conn, "main", "interns") == []
+    for name in ("", "Interns", "1st", "a" * 33, "@a"):
+        with pytest.raises(InputError) as caught:
+            members.change(conn, zhang, group=name, at_ms=AT)
+        assert caught.value.code == "member.invalid-group"
+
+
 def test_whoever_was_removed_comes_back_without_their_role(conn: SqliteConnection) -> None:
     members.change(conn, someone("zhang"), role="admin", at_ms=AT)
     members.remove(conn, someone("zhang"), at_ms=AT)

@@ -101,6 +101,34 @@ def test_a_role_is_given_changed_and_listed(desk: Desk) -> None:
     assert desk.refused("member", "set", "nobody", "--role", "admin").code == "member.not-listed"
 
 
+def test_several_are_named_at_once_and_by_their_group(desk: Desk) -> None:
+    desk.type("member", "add", "zhangwei")
+    desk.pair(desk.code(), SigningKey.generate())
+    desk.type("member", "remove", "zhangwei")
+    desk.type("member", "add", "lina", "wangwu", "--group", "interns")
+    said = desk.type("bind", "dev-1", "@interns", "lina")
+    assert said.count("dev-1") == 2
+    assert "role approver" in desk.type("member", "set", "@interns", "--role", "approver")
+    rows = [line.split() for line in desk.type("member", "list").splitlines()]
+    assert rows[:2] == [[name, "approver", "-", "dev-1", "@interns"] for name in ("lina", "wangwu")]
+    for words, code in (
+        (("member", "set", "lina", "nobody", "--role", "admin"), "member.not-listed"),
+        (("member", "remove", "wangwu", "nobody"), "member.not-listed"),
+        (("member", "add", "new", "张"), "member.invalid"),
+        (("member", "add", "new", "--group", "A b"), "member.invalid-group"),
+        (("unbind", "dev-1", "lina", "nobody"), "machine.not-bound"),
+        (("bind", "dev-1", "@nobodys"), "member.no-group"),
+        (("member", "set", "lina"), "member.nothing-to-set"),
+    ):
+        assert desk.refused(*words).code == code
+    assert [line.split() for line in desk.type("member", "list").splitlines()] == rows
+    desk.type("unbind", "dev-1", "@interns")
+    desk.type("member", "set", "lina", "--group", "-")
+    desk.type("member", "remove", "@interns")
+    (left,) = json.loads(desk.type("member", "list", "--json"))
+    assert (left["user"], left["machines"], left["group"]) == ("lina", [], None)
+
+
 def test_an_admin_of_the_settings_is_shown_as_such_and_stays_one(
     desk: Desk, tmp_path: Path
 ) -> None:
