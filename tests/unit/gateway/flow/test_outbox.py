@@ -293,6 +293,7 @@ async def test_a_store_that_fails_for_a_while_loses_nothing(
         async with sending(desk, channel):
             await channel.next()
             assert await asyncio.to_thread(failed.wait, 5)
+        await desk.write(_put, "two")  # what was still on its way to the store has failed, too
     assert (await desk.store.read(_row, "one"))[0] == "sending"
 
 
