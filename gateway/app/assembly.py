@@ -54,7 +54,7 @@ from gateway.faces.cli.error_texts import ERRORS
 from gateway.faces.http import Ready, Sending, guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy, Limits
-from gateway.flow.alarms import Admins, Alarms, DiskWatch
+from gateway.flow.alarms import NOTED_FILE, Admins, Alarms, DiskWatch
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.intake import Intake
 from gateway.flow.outbox import Outbox
@@ -122,6 +122,7 @@ def build(
     session: aiohttp.ClientSession,
     clock: Clock,
     log: Log,
+    noted: Path,
 ) -> Gateway:
     """Make every part and join them; nothing runs yet.
 
@@ -132,7 +133,7 @@ def build(
     channels = open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
     admins = _admins(settings, wake=outbox.wake)
-    alarms = Alarms(store, admins=admins, clock=clock, log=log)
+    alarms = Alarms(store, admins=admins, clock=clock, log=log, noted=noted)
     disk = DiskWatch(store, channels.deliver, admins=admins, clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
     results = Results(
@@ -262,7 +263,14 @@ async def _serve(
             await open_session(settings, subject.environ, current=partial(_served, subject))
         )
         gateway = build(
-            settings, store, ring=ring, port=port, session=session, clock=SystemClock(), log=log
+            settings,
+            store,
+            ring=ring,
+            port=port,
+            session=session,
+            clock=SystemClock(),
+            log=log,
+            noted=state_dir(settings, subject.environ) / NOTED_FILE,
         )
         await gateway.upkeep.begin()
         until_the_end.push_async_callback(gateway.upkeep.end)

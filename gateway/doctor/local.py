@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from common.audit_check import STARTED
 from common.doctor import Finding, Fix, Tone
 from common.errors import ConfigError
 from common.home import close_to_others
@@ -26,7 +25,7 @@ from gateway.base.messages import URL_CHECKED
 from gateway.base.settings import check_servable, setting_of, zone_of
 from gateway.doctor.subject import Subject, few, named
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
-from gateway.flow.alarms import SENTENCES
+from gateway.flow.alarms import SENTENCES, read_noted
 from gateway.store import Connection, agents, audit, members
 from gateway.store.runner import open_admin
 from gateway.store.sqlite import HEAD, check_whole, stored_revision
@@ -160,19 +159,20 @@ class Local:
 
     async def messages(self, app: str) -> Finding:
         """Look at what came for an app since the start, and whether it could be read."""
-        events, heard = await self._read(_since_start, app), await self._read(_last_heard, app)
-        for event, at_ms in events:
-            facts = {"at": self._moment(at_ms), **named(app)}
+        noted = await asyncio.to_thread(read_noted, self._subject.state, app)
+        heard = await self._read(_last_heard, app)
+        readable = max(heard, noted.get(URL_CHECKED, 0))
+        for event in sorted(noted.keys() & {*UNREAD}, key=noted.__getitem__, reverse=True):
+            facts = {"at": self._moment(noted[event]), **named(app)}
             if event == _OTHER_CORP and self._subject.is_unknown_corp:
                 continue  # told already, by WeCom itself
-            if event in _UNREADABLE and at_ms > heard:
-                return Finding(event, Tone.BAD, facts)
-            # A wrong signature anybody can send: one that is right says that all is well.
-            if event == _SIGNATURE and at_ms > heard:
-                return Finding(event, Tone.WARN, facts)
+            # One that is right and came since says that all is well.
+            if noted[event] > readable:
+                # A wrong signature anybody can send.
+                return Finding(event, Tone.WARN if event == _SIGNATURE else Tone.BAD, facts)
         if not heard:
             known = await self._read(audit.newest_events, app=app)
-            if not any(event == URL_CHECKED for event, _ in known):
+            if not any(event == URL_CHECKED for event in (*noted, *dict(known))):
                 return Finding("messages.not-saved", Tone.WARN)
             return Finding("messages.none-yet")
         return Finding("messages.fine", facts={"at": self._moment(heard)})
@@ -317,12 +317,6 @@ def _owner(found: os.stat_result) -> str:
         return pwd.getpwuid(found.st_uid).pw_name
     except KeyError:
         return str(found.st_uid)
-
-
-def _since_start(conn: Connection, app: str) -> list[tuple[str, int]]:
-    events = audit.newest_events(conn, app=app)
-    started = next((n for n, (event, _) in enumerate(events) if event == STARTED), len(events))
-    return events[:started]
 
 
 def _last_heard(conn: Connection, app: str) -> int:

@@ -8,13 +8,16 @@ within ten minutes is counted and reported as a number.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from common.audit import Fact
 from common.clock import Clock
 from common.errors import StoreError
+from common.home import write_private
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
 from gateway.base.messages import URL_CHECKED, Conversation, Deliver, Outgoing, Person
@@ -26,6 +29,7 @@ MAX_KEPT: Final = 1000  # kinds of alarms of machines and codes; beyond it a kin
 MAX_NOTICES: Final = 10  # to each admin in ten minutes
 ROUND_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 1.0
+NOTED_FILE: Final = "noted.json"
 
 # What admins are told, by the event in the audit log.
 SENTENCES: Final[Mapping[str, Sentence]] = {
@@ -180,13 +184,19 @@ class Alarms:
         admins: Who is told.
         clock: Tells the moment.
         log: Gets the first of each kind at once.
+        noted: File that says when what came last for each app, also of what is only counted.
     """
 
-    def __init__(self, store: Store, *, admins: Admins, clock: Clock, log: Log) -> None:
+    def __init__(
+        self, store: Store, *, admins: Admins, clock: Clock, log: Log, noted: Path
+    ) -> None:
         self._store = store
         self._admins = admins
         self._clock = clock
         self._log = log
+        self._file = noted
+        self._noted: dict[str, dict[str, int]] = {}  # since the start: app, event, when
+        self._written: str | None = None
         self._bell = asyncio.Event()
         self._heard: dict[tuple[str, str], _Heard] = {}
         self._window_until = 0.0
@@ -202,10 +212,18 @@ class Alarms:
         heard = self._heard.setdefault(key, _Heard())
         heard.facts = facts
         heard.count += 1
+        if "app" in facts:
+            self._keep(str(facts["app"]), event)
         if heard.count == 1 and self._clock.now().mono >= heard.quiet_until:
             tell = self._log.info if event == URL_CHECKED else self._log.warning
             tell(event, **facts)
             self._bell.set()
+
+    def _keep(self, app: str, event: str) -> None:
+        noted, at_ms = self._noted.setdefault(app, {}), self._clock.now().wall_ms
+        if at_ms - noted.get(event, 0) >= ROUND_SECONDS * 1000:  # no flood rings without end
+            self._bell.set()
+        noted[event] = at_ms
 
     async def run(self) -> None:
         """Record what is due until cancelled."""
@@ -226,6 +244,7 @@ class Alarms:
 
     async def flush(self) -> None:
         """Record what is due; what cannot be recorded is tried again in the next round."""
+        await self._write_noted()
         now = self._clock.now()
         is_new_window = now.mono >= self._window_until
         told, untold = (0, self._untold) if is_new_window else (self._told, 0)
@@ -242,6 +261,14 @@ class Alarms:
         for alarm in due:
             self._settle(alarm, now.mono)
         self._admins.wake()
+
+    async def _write_noted(self) -> None:
+        if (noted := json.dumps(self._noted)) != self._written:
+            try:
+                await asyncio.to_thread(write_private, self._file, noted.encode())
+            except OSError:
+                return  # a full disk is told of elsewhere; the next round tries again
+            self._written = noted
 
     def _due(self, mono: float, *, notices: int) -> list[_Due]:
         due = []
@@ -277,6 +304,15 @@ class Alarms:
                 self._admins.put(conn, key, alarm.notice, at_ms, **words)
         if untold:
             self._admins.put(conn, f"alarms:{at_ms}", MORE_ALARMS, at_ms, count=untold)
+
+
+def read_noted(state: Path, app: str) -> dict[str, int]:
+    """Return when what came last for an app since the gateway's last start.  Blocks."""
+    try:
+        found = json.loads((state / NOTED_FILE).read_bytes()).get(app, {})
+    except (OSError, ValueError):
+        return {}
+    return {str(event): int(at_ms) for event, at_ms in found.items()}
 
 
 def _words(conn: Connection, alarm: _Due) -> dict[str, Fact]:

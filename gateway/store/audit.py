@@ -107,10 +107,13 @@ def check_newest(conn: Connection, *, count: int = NEWEST) -> None:
 def newest_events(
     conn: Connection, *, count: int = NEWEST, app: str | None = None
 ) -> list[tuple[str, int]]:
-    """Return the newest events and their moments, the newest first; but those of other apps."""
+    """Return the newest events and their moments, the newest first; but those of other apps.
+
+    What came again and again was counted, and its entry may be ten minutes late.
+    """
     found = entries(conn, after=newest(conn).seq - count, limit=count)
     read = (json.loads(body) for _, _, body, _ in reversed(found))
-    ours = (entry for entry in read if app is None or entry.get("app", app) == app)
+    ours = (entry for entry in read if app is None or entry["facts"].get("app", app) == app)
     return [(entry["event"], entry["at"]) for entry in ours]
 
 

@@ -29,6 +29,7 @@ from gateway.faces.cli import now, now_ms
 from gateway.faces.cli.devices import await_machine, make_code
 from gateway.faces.cli.init import texts
 from gateway.faces.cli.service import check_seen
+from gateway.flow.alarms import read_noted
 from gateway.store import Connection, audit, outbox_admin
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def save_in_console(setup: Setup, gateway: Running) -> None:
     begun_ms, told = now_ms(), 0
     while not _was_checked(setup):
         gateway.check()
-        for event, at_ms in reversed(_events(setup)):
+        for event, at_ms in sorted(_noted(setup).items(), key=lambda one: one[1]):
             if event in UNREAD and at_ms >= max(begun_ms, told + 1):
                 told = at_ms  # a check came, and these keys do not open it
                 facts = {"at": setup.console.moment(at_ms, "%H:%M"), **named(FIRST_APP)}
@@ -140,14 +141,15 @@ def _was_checked(setup: Setup) -> bool:
     since = max((int(file.stat().st_mtime * 1000) for file in files if file.exists()), default=0)
     with setup.console.open_store() as store:
         heard = {one.app: one.heard_at or 0 for one in store.read(outbox_admin.standings)}
+        checked = store.read(audit.newest_events, app=FIRST_APP)
     if heard.get(FIRST_APP, 0) > since:
         return True
-    return any(event == URL_CHECKED and at_ms >= since for event, at_ms in _events(setup))
+    found = (*_noted(setup).items(), *checked)
+    return any(event == URL_CHECKED and at_ms >= since for event, at_ms in found)
 
 
-def _events(setup: Setup) -> list[tuple[str, int]]:
-    with setup.console.open_store() as store:
-        return store.read(audit.newest_events, app=FIRST_APP)
+def _noted(setup: Setup) -> dict[str, int]:
+    return read_noted(setup.console.state, FIRST_APP)
 
 
 def greet(setup: Setup, gateway: Running) -> None:

@@ -17,7 +17,16 @@ from common.errors import StoreError
 from common.signing import SigningKey
 from gateway.base.messages import Conversation, Outgoing, Person, SendOutcome
 from gateway.flow import alarms as module
-from gateway.flow.alarms import MAX_KEPT, MAX_NOTICES, QUIET_SECONDS, Admins, Alarms, DiskWatch
+from gateway.flow.alarms import (
+    MAX_KEPT,
+    MAX_NOTICES,
+    NOTED_FILE,
+    QUIET_SECONDS,
+    Admins,
+    Alarms,
+    DiskWatch,
+    read_noted,
+)
 from gateway.store import Connection, agents, audit, members
 from gateway.store.runner import SqliteRunner, open_store
 from tests.gateway_desk import fresh_store
@@ -32,6 +41,7 @@ class Scene:
     """A real store, two admins of whom one is a member, and a clock moved by hand."""
 
     store: SqliteRunner
+    noted: Path
     clock: ManualClock = field(default_factory=ManualClock)
     lines: io.StringIO = field(default_factory=io.StringIO)
     woken: int = 0
@@ -47,7 +57,11 @@ class Scene:
             wake=self.wake,
         )
         self.alarms = Alarms(
-            self.store, admins=self.admins, clock=self.clock, log=silent_log(self.lines)
+            self.store,
+            admins=self.admins,
+            clock=self.clock,
+            log=silent_log(self.lines),
+            noted=self.noted,
         )
 
     def wake(self) -> None:
@@ -79,7 +93,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     key = SigningKey.generate().public
     await store.write(members.add, someone("zhang"), lang="zh", at_ms=1)
     await store.write(agents.enrol, "a", machine="dev-1", public_key=key, at_ms=1)
-    yield Scene(store)
+    yield Scene(store, tmp_path / NOTED_FILE)
     await store.close()
 
 
@@ -187,6 +201,24 @@ async def test_an_alarm_that_cannot_be_stored_is_kept_until_it_can(
         scene.alarms("agent.taken-over", **TAKEN)
     await scene.alarms.flush()
     assert await scene.audited() == [("agent.taken-over", TAKEN | {"count": 2})]
+
+
+async def test_what_is_only_counted_is_noted_with_its_app_and_its_moment(scene: Scene) -> None:
+    async def noted(app: str) -> dict[str, int]:
+        return await asyncio.to_thread(read_noted, scene.noted.parent, app)
+
+    await asyncio.to_thread(scene.noted.write_text, '{"main": {"callback.signature": 1}}', "utf-8")
+    await scene.alarms.flush()
+    assert await noted("main") == {}  # nothing of an earlier run is left
+    for app in ("main", "shop", "shop"):
+        scene.clock.advance(60)
+        scene.alarms("callback.signature", app=app)
+        await scene.alarms.flush()
+    now_ms = scene.clock.now().wall_ms
+    assert [event for event, _ in await scene.audited()] == ["callback.signature"] * 2
+    assert await noted("shop") == {"callback.signature": now_ms}
+    assert await noted("main") == {"callback.signature": now_ms - 120_000}
+    assert await scene.store.read(audit.newest_events, app="sales") == []
 
 
 async def test_the_first_is_recorded_at_once_and_the_rest_at_the_end(scene: Scene) -> None:
