@@ -23,19 +23,19 @@ from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import URL_CHECKED
 from gateway.base.settings import check_servable, setting_of, zone_of
+from gateway.channels.wecom_app import cryptos_of
 from gateway.doctor.subject import Subject, few, named
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
 from gateway.flow.alarms import SENTENCES, read_noted
 from gateway.store import Connection, agents, audit, members
 from gateway.store.runner import open_admin
 from gateway.store.sqlite import HEAD, check_whole, stored_revision
-from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
+from gateway.wecom.crypto import RANDOM_BYTES
 
 EXAMPLE_CORP: Final = "ww0123456789abcdef"
 EXAMPLE_HOSTS: Final = (".example.com", ".example.org", ".example.net", ".example")
 LEAST_BYTES: Final = 10_000_000  # below it a day's messages may not fit
 FEW_BYTES: Final = 200_000_000
-MAX_TOKEN: Final = 32  # of the callback; the console takes no more
 MAX_SECRET_BYTES: Final = 8_192
 DAY_MS: Final = 86_400_000
 
@@ -94,16 +94,8 @@ class Local:
 
     async def callback_keys(self, app: str) -> Finding:
         """Look at the form of Token and EncodingAESKey, and go both ways with them."""
-        wecom = self._subject.app(app)
-        token = wecom.token.get_secret_value()
-        crypto = CallbackCrypto(
-            token=token,
-            encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
-            receive_id=wecom.corp_id,
-        )
-        if not (token.isascii() and token.isalnum() and len(token) <= MAX_TOKEN):
-            return Finding("callback-keys.token", Tone.BAD, named(app))
-        crypto.decrypt(crypto.encrypt(b"echo", random=secrets.token_bytes(RANDOM_BYTES)))
+        for crypto in cryptos_of(self._subject.app(app), app):
+            crypto.decrypt(crypto.encrypt(b"echo", random=secrets.token_bytes(RANDOM_BYTES)))
         return Finding("callback-keys.fine")
 
     async def state(self) -> Finding:

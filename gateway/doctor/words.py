@@ -126,17 +126,6 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
     "callback-keys.fine": good(
         "Token and EncodingAESKey are well-formed", "Token 和 EncodingAESKey 格式正确"
     ),
-    "callback-keys.token": ill(
-        (
-            "{of}.token is not 1 to 32 letters and digits",
-            "{of}.token 不是 1 到 32 位的字母和数字",
-        ),
-        NO_CALLBACK,
-        (
-            "copy it again: 应用管理 → 自建 → the app → 接收消息 → 设置API接收 → Token",
-            "重新复制：应用管理 → 自建 → 该应用 → 接收消息 → 设置API接收 → Token",
-        ),
-    ),
     "state.fine": good("{path}, private", "{path}，仅所有者可读"),
     "state.missing": ill(
         ("there is no folder {path}", "没有文件夹 {path}"),

@@ -36,7 +36,7 @@ from gateway.store import audit
 from gateway.store.runner import open_admin
 from tests import forks
 
-TOKEN = "callback-token"
+TOKEN = "callbackToken"
 AES_KEY = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
 CORP, APP, USER = "ww0123456789", 1000002, "zhangwei"
 CALLBACK = "/wecom/app"

@@ -26,6 +26,7 @@ from common.clock import Clock
 from common.errors import (
     AuthError,
     CodexBridgeError,
+    ConfigError,
     RemoteProtocolError,
     StoreError,
     UnavailableError,
@@ -43,7 +44,7 @@ from gateway.base.messages import (
     Outgoing,
     SendOutcome,
 )
-from gateway.base.settings import App, GatewaySettings
+from gateway.base.settings import App, GatewaySettings, setting_of
 from gateway.channels.wecom_app.cards import template_card
 from gateway.channels.wecom_app.messages import NAME, inert, parse_message, render_text
 from gateway.wecom.client import WeComClient, not_sendable
@@ -82,7 +83,7 @@ def open_channel(
     """Make the channel.
 
     Raises:
-        ConfigError: ``config.insecure-url`` or ``config.encoding-aes-key``.
+        ConfigError: ``config.insecure-url``, ``config.token`` or ``config.encoding-aes-key``.
     """
     apps = settings.wecom.every()
     clients = {
@@ -96,7 +97,7 @@ def open_channel(
         )
         for name, app in apps.items()
     }
-    cryptos = {name: list(cryptos_of(app)) for name, app in apps.items()}
+    cryptos = {name: list(cryptos_of(app, name)) for name, app in apps.items()}
 
     async def deliver(to: Conversation, what: Outgoing) -> SendOutcome:
         client = clients.get(to.app)
@@ -106,7 +107,7 @@ def open_channel(
 
     async def renew(settings: GatewaySettings) -> None:
         fresh = settings.wecom.every()
-        opening = {name: cryptos_of(app) for name, app in fresh.items()}
+        opening = {name: cryptos_of(app, name) for name, app in fresh.items()}
         for name, app in fresh.items():
             cryptos[name][:] = opening[name]
             await clients[name].renew(app.corp_secret.get_secret_value())
@@ -153,11 +154,11 @@ def _is_refused(outcome: SendOutcome) -> bool:
     return outcome.tried and outcome.kind in ("permanent", "config") and not outcome.for_all
 
 
-def cryptos_of(app: App) -> tuple[CallbackCrypto, ...]:
+def cryptos_of(app: App, name: str = FIRST_APP) -> tuple[CallbackCrypto, ...]:
     """Return what opens the callbacks of an app: its own keys, and the next ones if there are.
 
     Raises:
-        ConfigError: ``config.encoding-aes-key``.
+        ConfigError: ``config.token`` or ``config.encoding-aes-key`` (of).
     """
     token, key = app.token.get_secret_value(), app.encoding_aes_key.get_secret_value()
     pairs = {
@@ -167,10 +168,13 @@ def cryptos_of(app: App) -> tuple[CallbackCrypto, ...]:
             app.next_encoding_aes_key.get_secret_value() or key,
         ): None,
     }
-    return tuple(
-        CallbackCrypto(token=one, encoding_aes_key=other, receive_id=app.corp_id)
-        for one, other in pairs
-    )
+    try:
+        return tuple(
+            CallbackCrypto(token=one, encoding_aes_key=other, receive_id=app.corp_id)
+            for one, other in pairs
+        )
+    except ConfigError as error:
+        raise ConfigError(error.code, of=".".join(setting_of(name, "")[:-1])) from None
 
 
 @dataclass(frozen=True, slots=True)

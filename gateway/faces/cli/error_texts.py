@@ -102,9 +102,14 @@ _SETTINGS: Final = {
         zh="{name} 必须使用 https；http 只能用于本机回环地址。",
     ),
     "config.encoding-aes-key": Sentence(
-        en="wecom.encoding_aes_key must be the 43 letters and digits that WeCom shows as "
-        "EncodingAESKey.",
-        zh="wecom.encoding_aes_key 必须是企业微信后台显示的 43 位 EncodingAESKey（字母和数字）。",
+        en="The EncodingAESKey of {of} is not 43 letters and digits. Copy it again from WeCom's "
+        "console.",
+        zh="{of} 的 EncodingAESKey 不是 43 位字母和数字。请从企业微信管理后台重新复制。",
+    ),
+    "config.token": Sentence(
+        en="The Token of {of} is not 1 to 32 letters and digits. Copy it again from WeCom's "
+        "console.",
+        zh="{of} 的 Token 不是 1 到 32 位字母和数字。请从企业微信管理后台重新复制。",
     ),
     "config.trusted-proxies-required": Sentence(
         en="public_url names an address of others while the gateway listens on {host}, so there is "

@@ -151,7 +151,7 @@ CASES = (
     ),
     case("an AES key of 42", "config.encoding-aes-key", secrets={"encoding_aes_key": "c" * 42}),
     case("an AES key of 44", "config.encoding-aes-key", secrets={"encoding_aes_key": "c" * 44}),
-    case("a token of 33", "callback-keys.token", secrets={"token": "c" * 33}),
+    case("a token of 33", "config.token", secrets={"token": "c" * 33}),
     # State, store, disk: see also the small disks of the tests
     case("the state folder is gone", "state.missing", touch=_rename_state),
     case("a state folder others can read", "state.exposed", touch=_chmod("state", 0o755)),

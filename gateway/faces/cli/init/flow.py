@@ -103,7 +103,7 @@ _CREDENTIALS: Final[Mapping[str, Question]] = {
     "wecom.forbidden": SECRET,
 }
 _KEYS: Final[Mapping[str, Question]] = {
-    "callback-keys.token": TOKEN,
+    "config.token": TOKEN,
     "config.encoding-aes-key": AES_KEY,
 }
 _FINE: Final = Finding("fine")

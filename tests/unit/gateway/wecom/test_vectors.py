@@ -29,7 +29,7 @@ BROKEN_PLAINTEXT = "KA-04-post-json-official-php"
 
 def crypto_of(vector: Vector) -> CallbackCrypto:
     return CallbackCrypto(
-        token=vector.get("token", ""),
+        token=vector.get("token", "unused"),
         encoding_aes_key=vector.get("encoding_aes_key", ANY_KEY),
         receive_id=vector.get("receiveid", ""),
     )

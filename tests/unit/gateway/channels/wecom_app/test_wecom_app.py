@@ -20,7 +20,7 @@ from structlog.typing import FilteringBoundLogger
 from yarl import URL
 
 from common.clock import ManualClock
-from common.errors import CodexBridgeError, InputError, StoreError, UnavailableError
+from common.errors import CodexBridgeError, ConfigError, InputError, StoreError, UnavailableError
 from gateway.base.addresses import UNHEARD
 from gateway.base.messages import InboundMessage
 from gateway.base.settings import App
@@ -550,3 +550,13 @@ def test_the_settings_name_the_next_keys() -> None:
     assert len(wecom_app.cryptos_of(app)) == 2
     alone = app.model_copy(update={"next_encoding_aes_key": SecretStr("")})
     assert len(wecom_app.cryptos_of(alone)) == 1
+
+
+@pytest.mark.parametrize("name", ["token", "next_token"])
+@pytest.mark.parametrize("value", ["x y!", "bad!", "T" * 33])
+def test_a_token_that_no_console_takes_is_refused(name: str, value: str) -> None:
+    keys = {"token": SecretStr(TOKEN), "encoding_aes_key": SecretStr(AES_KEY)}
+    app = App(corp_id=CORP, **(keys | {name: SecretStr(value)}))
+    with pytest.raises(ConfigError) as caught:
+        wecom_app.cryptos_of(app, "shop")
+    assert (caught.value.code, caught.value.facts) == ("config.token", {"of": "wecom.apps.shop"})
