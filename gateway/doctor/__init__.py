@@ -37,7 +37,7 @@ _AFTER: Final = {
     "clock": ("wecom-api",),
     "wecom-token": ("wecom-api",),
     "wecom-app": ("wecom-token",),
-    "port": ("settings",),
+    "port": ("settings", "keys"),
     "public-url": ("port",),
     "callback": ("public-url", "callback-keys"),
     "link": ("callback", "keys"),

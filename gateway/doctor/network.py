@@ -13,7 +13,7 @@ import re
 import secrets
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -195,10 +195,15 @@ class Network:
             if free:
                 return Finding("port.not-running", Tone.WARN, facts)
             said = {}
-        self._subject.running = said == {"status": "live"}
-        if self._subject.running:
-            return Finding("port.fine", facts=facts)
-        return Finding("port.taken", Tone.BAD, facts)
+        if said != {"status": "live"}:
+            return Finding("port.taken", Tone.BAD, facts)
+        # Whoever is too busy to greet is not taken for somebody else.
+        with suppress(aiohttp.ClientError, OSError, TimeoutError):
+            if await self._is_ours(self._own(LINK_PATH)) is False:
+                state = self._subject.state
+                return Finding("port.other-gateway", Tone.BAD, {**facts, "state": state})
+        self._subject.running = True
+        return Finding("port.fine", facts=facts)
 
     async def ready(self) -> Finding:
         """Ask the running gateway whether it can do its work."""
@@ -272,23 +277,28 @@ class Network:
         url = f"{self._public}{LINK_PATH}"
         facts: dict[str, object] = {"url": url}
         try:
-            async with (
-                asyncio.timeout(2 * ANSWER_S),
-                _session() as session,
-                session.ws_connect(url, max_msg_size=MAX_ANSWER_BYTES) as wire,
-            ):
-                first = await wire.receive(timeout=ANSWER_S)
+            is_ours = await self._is_ours(URL(url))
         except aiohttp.ClientResponseError as error:
             return Finding("link.no-upgrade", Tone.BAD, facts | {"status": error.status})
         except TimeoutError:
             return Finding("link.held", Tone.BAD, facts)
         except (aiohttp.ClientError, OSError):
             return Finding("link.no-upgrade", Tone.BAD, facts | {"status": "—"})
-        ring = KeyRing(self._subject.state / KEYS)
-        ours = await asyncio.to_thread(ring.reload)
-        if first.type is not aiohttp.WSMsgType.TEXT or not _offers(str(first.data), ours):
+        if not is_ours:
             return Finding("link.elsewhere", Tone.BAD, facts)
         return Finding("link.fine", facts=facts)
+
+    async def _is_ours(self, url: URL) -> bool | None:
+        """Tell whether the gateway there offers one of our keys; None where it is no gateway."""
+        async with (
+            asyncio.timeout(2 * ANSWER_S),
+            _session() as session,
+            session.ws_connect(url, max_msg_size=MAX_ANSWER_BYTES) as wire,
+        ):
+            first = await wire.receive(timeout=ANSWER_S)
+        offered = _offered(str(first.data)) if first.type is aiohttp.WSMsgType.TEXT else None
+        ours = await asyncio.to_thread(KeyRing(self._subject.state / KEYS).reload)
+        return None if offered is None else any(name in ours for name in offered)
 
     @property
     def _public(self) -> str:
@@ -435,16 +445,16 @@ def _object(body: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _offers(challenge: str, ours: Collection[str]) -> bool:
-    """Tell whether it is a gateway's challenge that names one of our keys."""
+def _offered(challenge: str) -> list[Any] | None:
+    """Return the names of the keys in a gateway's challenge; None for anything else."""
     try:
         frame = decode_frame(challenge)
     except CodexBridgeError:
-        return False
+        return None
     if not isinstance(frame, Challenge):
-        return False
+        return None
     offered = _object(frame.body.encode()).get("gw_key_ids")
-    return isinstance(offered, list) and any(name in ours for name in offered)
+    return offered if isinstance(offered, list) else None
 
 
 def _could_listen(host: str, port: int) -> bool:

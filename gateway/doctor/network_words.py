@@ -186,6 +186,17 @@ _HERE: Final = {
         NO_CALLBACK,
         ("codexbridge gateway --secrets-dir DIR", "codexbridge gateway --secrets-dir DIR"),
     ),
+    "port.other-gateway": ill(
+        (
+            "port {port} on {host} belongs to another gateway: it has other keys than {state}",
+            "{host} 的端口 {port} 属于另一个网关：它的密钥与 {state} 中的不同",
+        ),
+        NO_START,
+        (
+            "stop it, or use another port: codexbridge gateway init --port PORT",
+            "停止它，或换一个端口：codexbridge gateway init --port 端口",
+        ),
+    ),
     "port.taken": ill(
         ("another program has port {port} on {host}", "{host} 的端口 {port} 被其他程序占用"),
         NO_START,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gateway.base.identity import KeyRing
 from tests.doctor.gateway.around import Front, WeCom
 
 
@@ -90,6 +91,11 @@ def _damage(files: Files) -> None:
 def _lose_keys(files: Files) -> None:
     for key in (files.state / "keys").glob("*.key"):
         key.unlink()
+
+
+def _change_keys(files: Files) -> None:
+    _lose_keys(files)
+    KeyRing(files.state / "keys").add()
 
 
 def _rename_state(files: Files) -> None:
@@ -292,6 +298,7 @@ CASES = (
     ),
     # The way in
     case("the gateway does not run", "port.not-running", settings={"listen.port": -1}),
+    case("another gateway has the port", "port.other-gateway", touch=_change_keys),
     case("another program has the port", "port.taken", settings={"listen.port": -2}),
     case(
         "no such address here",
