@@ -63,6 +63,7 @@ def test_a_new_admin_gets_from_nothing_to_a_paired_machine(tmp_path: Path) -> No
             assert trial.typed[-3:] == [CONSOLE, TRUST, PAIR]
             shown = " ".join(terminal.shown.split())
             assert " ".join(words) in shown
+            assert "All is in place." in shown
             assert trial.console.first.corp_secret not in shown
             for name in ("wecom__token", "wecom__encoding_aes_key"):  # made, so shown once
                 assert shown.count((trial.secrets / name).read_text(encoding="utf-8")) == 1
@@ -116,6 +117,9 @@ def test_a_check_of_the_console_that_does_not_fit_is_said_while_it_waits(trial: 
         assert "with a wrong signature" in terminal.shown
         trial.save_callback()
         assert terminal.rests_at(lambda shown: "checked the callback" in " ".join(shown.split()))
+        assert trial.walk(terminal)  # nobody pairs
+        assert "1 thing is still to do" in terminal.shown
+        assert "All is in place" not in terminal.shown
 
 
 def test_what_an_admin_wrote_is_kept_with_its_comments_and_its_mode(trial: Trial) -> None:

@@ -77,10 +77,10 @@ class Screen:
         """Print as it is."""
         print(with_config(text, self._config), file=self._out, flush=True)
 
-    def title(self, sentence: Sentence) -> None:
+    def title(self, sentence: Sentence, **facts: object) -> None:
         """Begin a step."""
         if self.asks:
-            self.print("\n" + self._ink("bold", say(sentence, self.lang)))
+            self.print("\n" + self._ink("bold", say(sentence, self.lang, **facts)))
 
     def show(self, found: Sequence[Examined]) -> None:
         """Print what the doctor found: what is ill, and to a person what is well."""

@@ -364,12 +364,16 @@ class Setup:
 
     def look(self, *names: str) -> Finding:
         """Let the doctor look at these, tell it, and return the worst finding."""
-        self.draft.load()
-        checks = {check.name: check for check in all_checks(self.draft.subject)}
-        found = asyncio.run(examine([checks[name] for name in names]))
+        found = self.examine(*names)
         self.screen.show(found)
         bad = (one.finding for one in found if one.finding.tone is Tone.BAD)
         return next(bad, found[-1].finding if found else _FINE)
+
+    def examine(self, *names: str) -> list[Examined]:
+        """Let the doctor look at these, or at everything."""
+        self.draft.load()
+        checks = {check.name: check for check in all_checks(self.draft.subject)}
+        return asyncio.run(examine([checks[name] for name in names or checks]))
 
     def show(self, name: str, finding: Finding) -> None:
         """Tell a finding under the title of a check."""
@@ -378,8 +382,7 @@ class Setup:
 
     def answers(self) -> bool:
         """Tell whether the gateway answers on its port."""
-        checks = [check for check in all_checks(self.draft.subject) if check.name == "port"]
-        asyncio.run(examine(checks))
+        self.examine("port")
         return self.draft.subject.running
 
     def refusal(self, found: Finding) -> InputError:

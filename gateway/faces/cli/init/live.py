@@ -43,6 +43,7 @@ SEND_SECONDS: Final = 10.0  # between two tries to send
 GREETED: Final = "member.greeted"
 TOKEN: Final = ("wecom", "token")
 AES_KEY: Final = ("wecom", "encoding_aes_key")
+_LATER: Final = {"machines.away", "alarms.recent"}  # one that was just paired is still set up
 
 
 def go_live(setup: Setup) -> int:
@@ -256,8 +257,11 @@ def _tell_service(setup: Setup) -> None:
 
 def stay(setup: Setup, gateway: Running) -> int:
     """Say what runs, and stay until Ctrl-C if it was started here; returns the exit code."""
-    screen = setup.screen
-    screen.title(texts.STEP_DONE)
+    screen, found = setup.screen, setup.examine()
+    ill = (Tone.BAD, Tone.WARN)
+    left = [one for one in found if one.finding.tone in ill and one.finding.code not in _LATER]
+    screen.title(texts.STEP_LEFT if left else texts.STEP_DONE, count=len(left))
+    screen.show(left)
     screen.tell(texts.IN_PLACE, url=setup.public, file=setup.draft.file, state=setup.console.state)
     if gateway.child is None:
         return 0

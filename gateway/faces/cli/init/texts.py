@@ -77,6 +77,10 @@ STEP_CONSOLE: Final = Sentence(en="6  Save the callback in the console", zh="6  
 STEP_MESSAGE: Final = Sentence(en="7  First message", zh="7  第一条消息")
 STEP_MACHINE: Final = Sentence(en="8  Pair the machine", zh="8  配对开发机")
 STEP_DONE: Final = Sentence(en="All is in place.", zh="一切就绪。")
+STEP_LEFT: Final = Sentence(
+    en="{count} {count:thing is|things are} still to do. Then run this again to see it work.",
+    zh="还有 {count} 件事要做。完成后再次运行本命令确认。",
+)
 
 KEPT: Final = Sentence(en="{label}: {value} (kept)", zh="{label}：{value}（保留）")
 GIVEN: Final = Sentence(en="{label}: {value}", zh="{label}：{value}")
