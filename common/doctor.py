@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from common.errors import CodexBridgeError
 from common.logs import Log
-from common.sentences import LANGS, Lang, Sentence, explain, say
+from common.sentences import LANGS, Lang, Sentence, explain, listed, say
 from common.terminal import Ink, cells, pad, wrap
 from common.text import one_line
 
@@ -253,7 +253,7 @@ class Doctor:
 
     def _one(self, one: Examined) -> dict[str, Any]:
         facts = {
-            name: value.en if isinstance(value, Sentence) else str(value)
+            name: value.en if isinstance(value, Sentence) else listed(value, "en")
             for name, value in one.finding.facts.items()
         }
         told: dict[str, Any] = {lang: self._said(one.finding, lang)._asdict() for lang in LANGS}
@@ -298,7 +298,7 @@ async def mend(
 
 def _shown(finding: Finding, lang: Lang) -> dict[str, str]:
     told = {
-        name: say(value, lang) if isinstance(value, Sentence) else str(value)
+        name: say(value, lang) if isinstance(value, Sentence) else listed(value, lang)
         for name, value in finding.facts.items()
     }
     return {name: one_line(value, _FACT_BYTES) or "—" for name, value in told.items()}

@@ -41,7 +41,7 @@ class Sentence:
 def say(sentence: Sentence, lang: Lang, /, **facts: object) -> str:
     """Return the sentence in ``lang`` with its facts filled in.
 
-    A fact is put in once and never read as a template itself.
+    A fact is put in once and never read as a template itself; several are put in as a list.
 
     Raises:
         KeyError: a fact is missing: a programming error.
@@ -49,7 +49,7 @@ def say(sentence: Sentence, lang: Lang, /, **facts: object) -> str:
     parts, tail = _parts(sentence.zh if lang == "zh" else sentence.en)
     said: list[str] = []
     for words, name, one, many in parts:
-        fact = str(facts[name])
+        fact = listed(facts[name], lang)
         said += (words, fact if one is None else one if fact == "1" else many)
     return "".join((*said, tail))
 
@@ -70,14 +70,20 @@ def explain(error: CodexBridgeError, table: Mapping[str, Sentence], lang: Lang) 
     names = (f"{error.code}/{error.facts.get('why')}", error.code, family)
     known = (found[name] for name in names for found in (table, SHARED) if name in found)
     sentence = next(known, SHARED["internal"])
-    facts = {name: _fact(value) for name, value in error.facts.items()}
+    facts = {name: _fact(value, lang) for name, value in error.facts.items()}
     missing = dict.fromkeys(sentence.fields(lang), "?")
     return say(sentence, lang, **(missing | facts | {"code": error.code}))
 
 
-def _fact(value: object) -> str:
-    listed = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-    return one_line(listed, _FACT_BYTES) or "—"
+def _fact(value: object, lang: Lang) -> str:
+    return one_line(listed(value, lang), _FACT_BYTES) or "—"
+
+
+def listed(value: object, lang: Lang) -> str:
+    """Return a fact as it is put into a sentence."""
+    if isinstance(value, tuple | list):
+        return ("、" if lang == "zh" else ", ").join(map(str, value))
+    return str(value)
 
 
 def language_of(text: str, default: Lang) -> Lang:

@@ -90,7 +90,7 @@ class Local:
         if f".{urlsplit(loaded.public_url).hostname}".endswith(EXAMPLE_HOSTS):
             return Finding("settings.example", Tone.BAD, {"name": "public_url"})
         corps = dict.fromkeys(app.corp_id for app in apps.values())
-        return Finding("settings.fine", facts={"corp": ", ".join(corps)})
+        return Finding("settings.fine", facts={"corp": tuple(corps)})
 
     async def callback_keys(self, app: str) -> Finding:
         """Look at the form of Token and EncodingAESKey, and go both ways with them."""
@@ -142,7 +142,7 @@ class Local:
         away = [agent.machine for agent in valid if not agent.online]
         # What was noted of a gateway that does not run says nothing.
         if len(away) == len(valid) and self._subject.running:
-            return Finding("machines.away", Tone.WARN, {"names": ", ".join(away)})
+            return Finding("machines.away", Tone.WARN, {"names": away})
         theirs = {person for agent in valid for person in bound.get(agent.agent_id, ())}
         everyone = [one.person for one in await self._read(members.everyone)]
         if without := [str(person) for person in everyone if person not in theirs]:
@@ -187,7 +187,7 @@ class Local:
         names = sorted({event for event, at_ms in found if event in _ALARMS and at_ms >= since})
         if not names:
             return Finding("alarms.fine")
-        return Finding("alarms.recent", Tone.WARN, {"names": ", ".join(names)})
+        return Finding("alarms.recent", Tone.WARN, {"names": names})
 
     async def _read(
         self, fn: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
@@ -297,7 +297,7 @@ def _exposed(code: str, found: Mapping[Path, os.stat_result], folder: Path) -> F
 
 
 def _named(paths: Iterable[Path], folder: Path) -> dict[str, object]:
-    return {"names": ", ".join(path.name for path in paths), "path": folder}
+    return {"names": [path.name for path in paths], "path": folder}
 
 
 def _fine(code: str, path: Path) -> Finding:

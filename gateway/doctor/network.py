@@ -220,7 +220,7 @@ class Network:
                 return Finding("ready.other-settings", Tone.WARN)
             return Finding("ready.fine")
         ill = [str(name) for name in parts if not parts[name]] if isinstance(parts, dict) else []
-        return Finding("ready.not", Tone.BAD, {"names": ", ".join(ill)})
+        return Finding("ready.not", Tone.BAD, {"names": ill})
 
     async def public_url(self) -> Finding:
         """Go the way that WeCom and machines go, up to the certificate."""

@@ -24,10 +24,9 @@ from gateway.base.settings import (
 SHOWN: Final = 5  # names in one line
 
 
-def few(names: Sequence[str]) -> str:
+def few(names: Sequence[str]) -> Sequence[str]:
     """Return some names, and how many more there are."""
-    more = f" +{len(names) - SHOWN}" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    return names if len(names) <= SHOWN else (*names[:SHOWN], f"+{len(names) - SHOWN}")
 
 
 def named(app: str) -> dict[str, object]:

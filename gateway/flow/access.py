@@ -219,5 +219,5 @@ def _forget_choice(conn: Connection, member: Requester, agent_id: str) -> NoRetu
     raise InputError("access.machine-gone", machine=name, machines=_names(member.machines))
 
 
-def _names(machines: Iterable[Agent]) -> str:
-    return ", ".join(agent.machine for agent in machines)
+def _names(machines: Iterable[Agent]) -> tuple[str, ...]:
+    return tuple(agent.machine for agent in machines)

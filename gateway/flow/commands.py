@@ -353,7 +353,7 @@ def _machine_of(request: MemberRequest, command: Command | None) -> Agent:
         having = having or {task.agent_id for task in found}
         meant = [agent for agent in request.member.machines if agent.agent_id in having]
         if len(meant) > 1:
-            names = ", ".join(agent.machine for agent in meant)
+            names = tuple(agent.machine for agent in meant)
             raise InputError("task.ambiguous", id=command.task_id, machines=names)
         if meant:
             return meant[0]

@@ -40,8 +40,8 @@ LANGUAGES: Mapping[Lang, Sentence] = {
     "zh": Sentence(en="Chinese", zh="中文"),
 }
 OF_EACH_MESSAGE = Sentence(
-    en="Chinese where you write Chinese, else {language}; “{prefix} lang en” sets one",
-    zh="用中文提问时为中文，否则为{language}；“{prefix} 语言 中文”可固定",
+    en="Chinese where you write Chinese, else English; “{prefix} lang en” sets one",
+    zh="用中文提问时为中文，否则为英文；“{prefix} 语言 中文”可固定",
 )
 TASKS_LEFT = Sentence(
     en="Tasks left today: {left} of {limit}; anew at {until} (in {wait})",
@@ -84,9 +84,10 @@ def whoami(request: MemberRequest) -> str:
     """Say who somebody is here, and what is left to them today."""
     speaker, member = request.speaker, request.member
     person, prefix = member.person, request.policy.prefix
-    machines = ", ".join(agent.machine for agent in member.machines) or speaker.say(NONE)
-    spoken = LANGUAGES[member.lang] if member.lang else OF_EACH_MESSAGE
-    other = speaker.say(LANGUAGES[request.policy.lang])
+    machines = tuple(agent.machine for agent in member.machines) or speaker.say(NONE)
+    # Where the gateway speaks Chinese, so does whatever is not set.
+    own = member.lang or ("zh" if request.policy.lang == "zh" else None)
+    spoken = LANGUAGES[own] if own else OF_EACH_MESSAGE
     quota = request.policy.quota_of(member, at_ms=request.at.wall_ms)
     if quota is None:
         left = speaker.say(NO_DAILY_LIMIT)
@@ -100,7 +101,7 @@ def whoami(request: MemberRequest) -> str:
             speaker.say(YOUR_ROLE, role=speaker.say(ROLES[request.policy.role_of(member)])),
             *([speaker.say(YOUR_GROUP, group=member.group)] if member.group else []),
             speaker.say(YOUR_MACHINES, machines=machines),
-            speaker.say(YOUR_LANGUAGE, language=speaker.say(spoken, prefix=prefix, language=other)),
+            speaker.say(YOUR_LANGUAGE, language=speaker.say(spoken, prefix=prefix)),
             left,
         ]
     )
@@ -143,7 +144,7 @@ def list_members(request: MemberRequest) -> str:
             MEMBER_ROW,
             user=member.user_id,
             role=request.speaker.say(ROLES[request.policy.role_of(member)]),
-            machines=", ".join(member.machines) or request.speaker.say(NONE),
+            machines=member.machines or request.speaker.say(NONE),
         )
         for member in found[:SHOWN_MEMBERS]
     ]

@@ -384,7 +384,7 @@ def _fault(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
         for name, one in app["faults"].items()
     ]
     on += ["unreachable"] if state["unreachable"] else []
-    print(say(S.SIM_FAULTS_ON if on else S.SIM_NO_FAULTS, lang, faults=", ".join(on)))
+    print(say(S.SIM_FAULTS_ON if on else S.SIM_NO_FAULTS, lang, faults=list(on)))
     return 0
 
 

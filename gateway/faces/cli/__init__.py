@@ -79,7 +79,7 @@ class Console:
             return Person(FIRST_APP, app)
         known = self.settings.wecom.every()
         if app not in known:
-            raise InputError("member.unknown-app", app=app[:32], apps=", ".join(known))
+            raise InputError("member.unknown-app", app=app[:32], apps=tuple(known))
         return Person(app, user)
 
     def people(self, store: AdminStore, named: Iterable[str]) -> list[Person]:

@@ -87,7 +87,7 @@ def _set(args: argparse.Namespace, console: Console) -> int:
     def change(conn: Connection, people: Sequence[Person]) -> None:
         for person in people:
             if not members.change(conn, person, **given, at_ms=now_ms()):
-                raise InputError("member.not-listed", user=str(person))
+                raise InputError("member.unknown", user=str(person))
 
     with console.open_store() as store:
         people = console.people(store, args.users)
@@ -169,7 +169,7 @@ def _list(args: argparse.Namespace, console: Console) -> int:
         for member in everyone
     )
     if outside := set(named) - {member.person for member in everyone}:
-        console.tell(texts.ADMINS_OUTSIDE, users=", ".join(sorted(map(str, outside))))
+        console.tell(texts.ADMINS_OUTSIDE, users=sorted(map(str, outside)))
     return 0
 
 

@@ -47,6 +47,13 @@ def test_what_is_the_same_in_every_language_can_be_said_in_any() -> None:
     assert same("x: {y}")("en") == same("x: {y}")("zh") == "x: {y}"
 
 
+def test_several_are_listed_as_the_language_does() -> None:
+    found = Sentence(en="Apps: {apps}", zh="应用：{apps}")
+    assert say(found, "en", apps=("main", "shop")) == "Apps: main, shop"
+    assert say(found, "zh", apps=["main", "shop"]) == "应用：main、shop"
+    assert explain(InputError("x", apps=("a", "b")), {"x": found}, "zh") == "应用：a、b"
+
+
 def test_fields_are_known_for_each_language() -> None:
     assert HELLO.fields("en") == HELLO.fields("zh") == {"name", "count"}
 

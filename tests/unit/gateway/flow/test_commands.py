@@ -32,7 +32,7 @@ async def test_nothing_is_sent_while_it_is_not_clear_which_machine_is_meant(desk
     said = str(await desk.hear("@dev test"))
     assert all(part in said for part in ("dev-1, dev-2", "@dev use", "@dev on"))
     said = str(await desk.hear("@dev 跑测试"))
-    assert all(part in said for part in ("dev-1, dev-2", "@dev 使用", "@dev 在"))
+    assert all(part in said for part in ("dev-1、dev-2", "@dev 使用", "@dev 在"))
     assert await asked(desk) == []
 
 

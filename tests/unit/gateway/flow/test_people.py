@@ -64,6 +64,12 @@ async def test_whoami_tells_id_app_role_machines_language_and_what_is_left(tmp_p
         ]
 
 
+async def test_a_gateway_that_speaks_chinese_answers_in_chinese_alone(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        chinese = Desk(desk.store, desk.clock, lang="zh", number=1)
+        assert "语言：中文" in str(await chinese.hear("@dev whoami")).splitlines()
+
+
 async def test_whoami_says_what_there_is_not(desk: Desk) -> None:
     await desk.add_member("li", lang="en")
     said = str(await desk.hear("@dev 我是谁", user="li")).splitlines()

@@ -112,7 +112,7 @@ def test_several_are_named_at_once_and_by_their_group(desk: Desk) -> None:
     rows = [line.split() for line in desk.type("member", "list").splitlines()]
     assert rows[:2] == [[name, "approver", "-", "dev-1", "@interns"] for name in ("lina", "wangwu")]
     for words, code in (
-        (("member", "set", "lina", "nobody", "--role", "admin"), "member.not-listed"),
+        (("member", "set", "lina", "nobody", "--role", "admin"), "member.unknown"),
         (("member", "remove", "wangwu", "nobody"), "member.not-listed"),
         (("member", "add", "new", "张"), "member.invalid"),
         (("member", "add", "new", "--group", "A b"), "member.invalid-group"),
