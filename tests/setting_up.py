@@ -230,6 +230,7 @@ class Trial:
         assert {mode for name, (mode, _) in self.files().items() if name in SECRETS} == {0o600}
         assert self.files()["wecom__corp_secret"][1].decode() == self.console.first.corp_secret
         members = json.loads(self.run("gateway", "member", "list", "--json"))
-        assert [member["user"] for member in members] == ["zhangwei"]
+        roles = [(member["user"], member["role"], member["by_settings"]) for member in members]
+        assert roles == [("zhangwei", "admin", False)]
         assert not [*(self.root / "state").rglob("*.tmp")]
         return True

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import argparse
 
     from common.clock import Instant
-    from gateway.base.identity import Seal
+    from gateway.base.identity import KeyRing, Seal
     from gateway.base.messages import Person
     from gateway.flow.withdrawal import Withdrawn
     from gateway.store import Connection
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gateway.store.pairings import Pairing
     from gateway.store.runner import AdminStore
 
+WORDS_MS: Final = 86_400_000  # after the pairing, in which somebody may compare them
 PAIR_POLL_SECONDS: Final = 0.5
 TAKE_SECONDS: Final = 10.0  # for connected machines to follow, before --now drops the old keys
 ROTATE_POLL_SECONDS: Final = 0.25
@@ -57,13 +58,20 @@ def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], la
 
 def run_list(args: argparse.Namespace, console: Console) -> int:
     """List the machines."""
+    from gateway.base.identity import open_identity
+
     with console.open_store() as store:
-        found = store.read(_records, revoked_too=args.all)
+        found = store.read(_records, open_identity(console.state), revoked_too=args.all)
     if args.json:
         return console.print_json(found)
     if not found:
         return console.tell(texts.NO_DEVICES)
-    return console.print_table([_row(device, console) for device in found])
+    console.print_table([_row(device, console) for device in found])
+    for device in found:
+        if device["enrolled_at"] > now_ms() - WORDS_MS and device["revoked_at"] is None:
+            words = device["check_words"]
+            console.tell(texts.CHECK_WORDS, machine=device["machine"], words=words)
+    return 0
 
 
 def run_revoke(args: argparse.Namespace, console: Console) -> int:
@@ -208,7 +216,7 @@ def run_rotate(args: argparse.Namespace, console: Console) -> int:
     ring.drop(given_up.keys)
     if not given_up.machines:
         return console.tell(texts.OLD_KEYS_DROPPED)
-    return console.tell(texts.MACHINES_LOST, machines=", ".join(given_up.machines))
+    return console.tell(texts.MACHINES_LOST, machines=given_up.machines)
 
 
 COMMANDS: Final[Mapping[str, Command]] = {
@@ -231,15 +239,24 @@ def _named(conn: Connection, machine: str) -> Agent:
     return agent
 
 
-def _records(conn: Connection, *, revoked_too: bool) -> list[dict[str, Any]]:
+def _records(conn: Connection, ring: KeyRing, *, revoked_too: bool) -> list[dict[str, Any]]:
     from gateway.store import agents, mailbox, members
 
     users, waiting = members.by_machine(conn), mailbox.depths(conn)
     return [
         _record(agent, users.get(agent.agent_id, []), waiting.get(agent.agent_id, 0))
+        | {"check_words": _words(agent, ring)}
         for agent in agents.everyone(conn)
         if revoked_too or agent.revoked_at is None
     ]
+
+
+def _words(agent: Agent, ring: KeyRing) -> str:
+    from common.protocol.pairing import check_words
+    from common.signing import VerifyKey
+
+    pinned = ring.signing(agent.pinned_key_id)
+    return "  ".join(check_words(VerifyKey(agent.public_key), pinned.public))
 
 
 def _record(agent: Agent, users: Sequence[Person], waiting: int) -> dict[str, Any]:
@@ -316,8 +333,7 @@ def await_machine(
         UnavailableError: ``pairing.over``.
     """
     from common.errors import UnavailableError
-    from common.protocol.pairing import check_words, pairing_id, parse_code
-    from common.signing import VerifyKey
+    from common.protocol.pairing import pairing_id, parse_code
     from gateway.base.identity import open_identity
     from gateway.store import agents
 
@@ -326,10 +342,9 @@ def await_machine(
         agent = store.read(agents.find, used.agent_id) if used and used.agent_id else None
     if used is None or agent is None:
         raise UnavailableError("pairing.over")
-    pinned = open_identity(console.state).signing(agent.pinned_key_id)
-    words = check_words(VerifyKey(agent.public_key), pinned.public)
+    words = _words(agent, open_identity(console.state))
     print()
-    return console.tell(texts.PAIRED, machine=used.machine, words="  ".join(words))
+    return console.tell(texts.PAIRED, machine=used.machine, words=words)
 
 
 def _until_used(read: Any, name: str, between: Callable[[], None]) -> Pairing | None:

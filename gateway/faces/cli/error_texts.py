@@ -287,7 +287,7 @@ _SIMULATOR: Final = {
         en="{name} is missing. Give it as {how}.", zh="缺少 {name}。请通过 {how} 提供。"
     ),
     "init.refused": Sentence(
-        en="{said}. Then run this again: {mend}", zh="{said}。处理后重新运行：{mend}"
+        en="{said}. Do this, then run it again: {mend}", zh="{said}。请先处理，再重新运行：{mend}"
     ),
     "init.overridden": Sentence(
         en="{name} was written, but {how} or a secret given elsewhere stands above it. Unset that, "

@@ -246,6 +246,9 @@ NO_DEVICES: Final = Sentence(
     en="No machine is paired. Make a code: codexbridge gateway pair --machine NAME --member USER",
     zh="还没有配对的开发机。生成配对码：codexbridge gateway pair --machine NAME --member USER",
 )
+CHECK_WORDS: Final = Sentence(
+    en="Check words of {machine}: {words}", zh="{machine} 的核对词：{words}"
+)
 ONLINE_SINCE: Final = Sentence(en="online since {at}", zh="{at} 起在线")
 OFFLINE_SINCE: Final = Sentence(en="offline since {at}", zh="{at} 起离线")
 NEVER_ONLINE: Final = Sentence(en="never online", zh="从未上线")
@@ -305,9 +308,11 @@ CODE: Final = Sentence(
 )
 CODE_NEXT: Final = Sentence(
     en="Paste it on the machine where `codexbridge init` asks for it. Where CodexBridge is set up "
-    "already:\n\n    codexbridge pair --gateway {url}\n\nSix words appear there.",
+    "already:\n\n    codexbridge pair --gateway {url}\n\nSix words appear there, and here "
+    "under `codexbridge gateway devices`: they must be the same.",
     zh="在该开发机上运行 `codexbridge init`，按提示粘贴。如果那里已设置好 CodexBridge，则运行\n\n"
-    "    codexbridge pair --gateway {url}\n\n随后那里会显示六个词。",
+    "    codexbridge pair --gateway {url}\n\n随后那里会显示六个词，必须与这里 "
+    "`codexbridge gateway devices` 显示的相同。",
 )
 URL_UNKNOWN: Final = Sentence(en="ADDRESS-OF-THE-GATEWAY", zh="网关地址")
 WAITING: Final = Sentence(
@@ -373,10 +378,10 @@ STATUS_STOPPED: Final = Sentence(
     zh="{mark} 网关没有运行，收不到消息：codexbridge gateway doctor",
 )
 STATUS_APP: Final = Sentence(
-    en="{mark} {app} ({corp}, AgentId {agent}): last heard {heard}, last sent {sent}, {waiting} "
-    "waiting, {failed} failed",
-    zh="{mark} {app}（{corp}，AgentId {agent}）：最近收到 {heard}，最近发出 {sent}，"
-    "{waiting} 条等待，{failed} 条失败",
+    en="{mark} {app} ({corp}, AgentId {agent}): {heard}, {sent}, {waiting} waiting, "
+    "{failed} failed",
+    zh="{mark} {app}（{corp}，AgentId {agent}）：{heard}，{sent}，{waiting} 条等待，"
+    "{failed} 条失败",
 )
 STATUS_UNREAD: Final = Sentence(
     en="  cannot be read: {said}\n  → {mend}", zh="  无法读取消息：{said}\n  → {mend}"
@@ -388,4 +393,7 @@ STATUS_HELD: Final = Sentence(
 STATUS_MACHINES: Final = Sentence(
     en="{online} of {known} machines connected", zh="{known} 台开发机中 {online} 台在线"
 )
-NEVER: Final = Sentence(en="never", zh="从未")
+HEARD: Final = Sentence(en="last heard {at}", zh="最近收到 {at}")
+NEVER_HEARD: Final = Sentence(en="nothing heard yet", zh="从未收到消息")
+LAST_SENT: Final = Sentence(en="last sent {at}", zh="最近发出 {at}")
+NEVER_SENT: Final = Sentence(en="nothing sent yet", zh="从未发出")

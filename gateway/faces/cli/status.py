@@ -26,14 +26,21 @@ def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], la
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """Show how the gateway stands; returns 1 where it does not run or an app cannot do its work."""
+    """Show how the gateway stands; returns 1 where it does not run or an app cannot do its work.
+
+    Raises:
+        ConfigError: ``config.missing``: nothing is set up.
+    """
+    from common.errors import ConfigError
     from gateway.store import agents, outbox_admin
 
+    apps = console.settings.wecom.every()
+    if not any(app.corp_id for app in apps.values()):
+        raise ConfigError("config.missing", why="nothing")
     with console.open_store() as store:
         found = {one.app: one for one in store.read(outbox_admin.standings)}
         machines = [one for one in store.read(agents.everyone) if one.revoked_at is None]
     runs, unread = _look(console)
-    apps = console.settings.wecom.every()
     online = sum(machine.online for machine in machines) if runs else 0
     stand = {name: _record(app, found.get(name), unread.get(name)) for name, app in apps.items()}
     well = runs and all(one["held"] is one["unread"] is None for one in stand.values())
@@ -89,13 +96,15 @@ def _record(app: App, standing: Standing | None, unread: Finding | None) -> dict
 def _tell(
     console: Console, name: str, app: App, one: Mapping[str, Any], unread: Finding | None
 ) -> None:
-    never = console.say(texts.NEVER)
+    heard_at, sent_at = one["heard_at"], one["sent_at"]
+    heard = texts.HEARD if heard_at else texts.NEVER_HEARD
+    sent = texts.LAST_SENT if sent_at else texts.NEVER_SENT
     facts = {
         "app": name,
         "corp": app.corp_id,
         "agent": app.agent_id,
-        "heard": console.moment(one["heard_at"]) if one["heard_at"] else never,
-        "sent": console.moment(one["sent_at"]) if one["sent_at"] else never,
+        "heard": console.say(heard, at=console.moment(heard_at or 0)),
+        "sent": console.say(sent, at=console.moment(sent_at or 0)),
         "waiting": one["waiting"],
         "failed": one["failed"],
     }

@@ -13,7 +13,7 @@ import signal
 import string
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -88,12 +88,7 @@ AES_KEY: Final = Question(
     form=(r"[0-9A-Za-z]{43}", texts.AES_KEY_FORM),
 )
 MEMBER: Final = Question(
-    ("admins",),
-    texts.MEMBER,
-    texts.MEMBER_WHERE,
-    "--member",
-    value=lambda text: (text,),
-    form=(USER_ID, texts.MEMBER_FORM),
+    (), texts.MEMBER, texts.MEMBER_WHERE, "--member", form=(USER_ID, texts.MEMBER_FORM)
 )
 # Whose answer it is that a finding refuses.
 _CREDENTIALS: Final[Mapping[str, Question]] = {
@@ -113,7 +108,6 @@ class Setup:
     """One run.
 
     Attributes:
-        made: The values that were made here, which the console needs.
         user: The first member.
         machine: Name for the machine to pair.
     """
@@ -124,7 +118,6 @@ class Setup:
         asks = not (args.non_interactive or args.json)
         self.screen = Screen(lang, environ, config=args.config, asks=asks)
         self.draft = Draft(environ, args.config, args.secrets_dir)
-        self.made: dict[Name, str] = {}
         self.user = self.machine = ""
         self._refused: set[Name] = set()
         self._seen: set[Name] = set()
@@ -199,23 +192,36 @@ class Setup:
         self.settle((TOKEN, AES_KEY), ("callback-keys",), _KEYS)
 
     def add_member(self) -> None:
-        """Put the first member on the allow-list, who is told of alarms as well."""
+        """Put the first member on the allow-list, who as an admin is told of alarms as well.
+
+        Raises:
+            InputError: ``member.invalid``; or ``init.missing`` (name, how).
+        """
         self.screen.title(texts.STEP_MEMBER)
         with self.console.open_store() as store:
-            everyone = store.read(members.everyone)
-            listed = {member.user_id for member in everyone if member.app == FIRST_APP}
-            admins = self.draft.load().admins
-            if (given := self.args.member) is None:
-                self.answer(MEMBER)
-            elif admins[:1] != (given,):  # the first one is who is written to, now and later
-                others = (user for user in admins if user != given)
-                self.draft.put(MEMBER.name, (given, *others))
-            admins = self.draft.load().admins
-            known = next((user for user in admins if user in listed), admins[0])
-            self.user = given or known
-            if self.user not in listed:
-                store.write(members.add, self.console.person(self.user), lang=None, at_ms=now_ms())
+            listed = [one for one in store.read(members.everyone) if one.app == FIRST_APP]
+            by_role = [one for one in listed if one.role == "admin"]
+            by_role.sort(key=lambda one: one.added_at)
+            users = {one.user_id for one in listed}
+            # The settings name them too, as earlier versions of this wrote it.
+            admins = (*self.draft.load().admins, *(one.user_id for one in by_role))
+            self.user = self._first_member([one for one in admins if one in users] or admins)
+            if self.user not in users or self.user not in admins:
+                person = self.console.person(self.user)
+                store.write(members.add, person, lang=None, role="admin", at_ms=now_ms())
+            if self.user not in users:
                 self.screen.tell(texts.MEMBER_ADDED, user=self.user)
+
+    def _first_member(self, known: Sequence[str]) -> str:
+        user = self.args.member or next(iter(known), "")
+        if user:
+            label = say(texts.MEMBER, self.screen.lang)
+            self.screen.tell(
+                texts.GIVEN if self.args.member else texts.KEPT, label=label, value=user
+            )
+        elif not self.screen.asks:
+            raise InputError("init.missing", name="member", how=MEMBER.flag)
+        return user or self.screen.ask(MEMBER)
 
     def name_machine(self) -> None:
         """Choose a name for the machine, unless one works for the member already."""
@@ -256,6 +262,8 @@ class Setup:
             return self.console.print_json({**facts, "line": line, "expires_at": until})
         if line is not None:
             print(line, flush=True)
+        else:
+            self.screen.print(say(texts.PAIRED_ALREADY, self.screen.lang, machine=self.machine))
         return 0
 
     # --- what the steps are made of
@@ -350,7 +358,7 @@ class Setup:
 
     def _take(self, question: Question, typed: str) -> bool:
         if not typed and question.make is not None:
-            typed = self.made[question.name] = question.make()
+            typed = question.make()
         # The Secret is tried before it is kept; everything else stands in its file at once.
         take = self.draft.hold if question is SECRET else self.draft.put
         try:

@@ -117,9 +117,8 @@ def save_in_console(setup: Setup, gateway: Running) -> None:
     screen.tell(texts.SAVE_THIS)
     url = f"{setup.public}{draft.load().wecom.callback_path}"
     shown = [("URL", url)]
-    for label, name in (("Token", TOKEN), ("EncodingAESKey", AES_KEY)):
-        where = say(texts.SECRET_IN, screen.lang, path=draft.secret_file(name))
-        shown.append((label, setup.made.get(name, where)))
+    # Until they are saved there, whoever saves them has to read them.
+    shown += [("Token", draft.value(TOKEN)), ("EncodingAESKey", draft.value(AES_KEY))]
     screen.print("\n".join(f"    {label:<16}{value}" for label, value in shown))
     screen.tell(texts.WAIT_CONSOLE)
     begun_ms, told = now_ms(), 0

@@ -177,7 +177,6 @@ SAVE_THIS: Final = Sentence(
     en="应用管理 → 自建 → the app → 接收消息 → 设置API接收: enter these, then 保存.",
     zh="应用管理 → 自建 → 应用 → 接收消息 → 设置API接收：填入以下各项，然后点“保存”。",
 )
-SECRET_IN: Final = Sentence(en="(as in {path})", zh="（见 {path}）")
 WAIT_CONSOLE: Final = Sentence(
     en="Waiting for WeCom's URL check. Enter goes on without.",
     zh="正在等待企业微信校验 URL。按回车跳过。",
@@ -218,6 +217,10 @@ WAIT_MACHINE: Final = Sentence(
 MACHINE_LATER: Final = Sentence(
     en="The machine can still use the line until {until}, while the gateway runs.",
     zh="{until} 之前，只要网关在运行，开发机仍可使用这一行。",
+)
+PAIRED_ALREADY: Final = Sentence(
+    en="All is set up, and {machine} is paired already: there is no line to hand over.",
+    zh="设置已完成，{machine} 已配对，没有需要转交的配对行。",
 )
 ONLINE: Final = Sentence(en="✓ {machine} is paired and connected.", zh="✓ {machine} 已配对并在线。")
 AWAY: Final = Sentence(

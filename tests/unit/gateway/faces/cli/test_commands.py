@@ -98,7 +98,7 @@ def test_a_role_is_given_changed_and_listed(desk: Desk) -> None:
     said = desk.type("member", "set", "zhangwei", "--role", "approver", lang="zh")
     assert said == "zhangwei：角色 审批人。\n"
     assert desk.type("member", "list", lang="zh").split()[:2] == ["zhangwei", "审批人"]
-    assert desk.refused("member", "set", "nobody", "--role", "admin").code == "member.not-listed"
+    assert desk.refused("member", "set", "nobody", "--role", "admin").code == "member.unknown"
 
 
 def test_several_are_named_at_once_and_by_their_group(desk: Desk) -> None:
@@ -253,7 +253,9 @@ def test_waiting_shows_the_words_that_the_machine_shows(
     monkeypatch.setattr(devices, "_open_code", make_and_use)
     said = desk.type("pair", "--machine", "dev-1", "--member", "zhangwei", "--wait")
     gateway = open_identity(desk.home / "state" / "gateway").current.public
-    assert "  ".join(check_words(key.public, gateway)) in said
+    words = "  ".join(check_words(key.public, gateway))
+    assert words in said
+    assert words in desk.type("devices"), "also for whoever did not wait"
     assert codes
 
 

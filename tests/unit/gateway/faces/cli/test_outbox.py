@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from common.errors import InputError
-from common.sentences import Lang
+from common.errors import ConfigError, InputError
+from common.sentences import Lang, explain
 from gateway import app
 from gateway.base.messages import Conversation, SendOutcome
+from gateway.faces.cli.error_texts import ERRORS
 from gateway.store import audit, inbound, outbox
 from gateway.store.outbox import Hold
 from gateway.store.runner import AdminStore, open_admin
@@ -72,7 +73,7 @@ def test_members_of_another_app_are_named_with_it(typed: Typed) -> None:
     assert [(one["app"], one["user"]) for one in listed] == [("main", "zhang"), ("shop", "zhang")]
     with pytest.raises(InputError) as unknown:
         typed("member", "add", "shpo:zhang")
-    assert unknown.value.facts == {"app": "shpo", "apps": "main, shop"}
+    assert unknown.value.facts == {"app": "shpo", "apps": ("main", "shop")}
     typed("member", "remove", "zhang")
     assert "shop:zhang" in typed("member", "list")[1]
 
@@ -136,3 +137,12 @@ def test_status_says_of_each_app_what_keeps_it_from_sending(
     told = json.loads(typed("status", "--json")[1])
     assert told["apps"]["shop"]["held"]["errcode"] == 60020
     assert told["apps"]["main"]["held"] is None
+
+
+def test_status_of_what_is_not_set_up_names_init(tmp_path: Path) -> None:
+    parser = argparse.ArgumentParser()
+    app.add_parser(parser.add_subparsers(dest="command"), "en")
+    args = parser.parse_args(["gateway", "status"])
+    with pytest.raises(ConfigError) as caught:
+        app.run(args, "en", {"CODEXBRIDGE_HOME": str(tmp_path)})
+    assert "codexbridge gateway init" in explain(caught.value, ERRORS, "en")
