@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from common.sentences import Lang, Sentence, say
 from common.terminal import cells, wrap
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PORT_FILE = "simulator.port"
 MEMBER = "zhangwei"
+FORBIDDEN = 403
 STRANGER = "codexbridge-check"
 MAX_SECONDS = 604_800
 LEAST_COLUMNS = 40
@@ -205,17 +206,18 @@ def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     if args.console_only:
         if args.app or args.corp:
             raise InputError("sim.console-only")
-        app = write_console(folder, port=args.port, page_port=args.page_port).first
+        made = write_console(folder, port=args.port, page_port=args.page_port)
+        app, api = made.first, f"http://127.0.0.1:{made.port}"
         facts = {"app": app.app_id, "corp": app.corp_id, "secret": app.corp_secret}
-        print(say(S.SIM_CONSOLE, lang, api=f"http://127.0.0.1:{args.port}", **facts))
+        print(say(S.SIM_CONSOLE, lang, api=api, **facts))
         return 0
-    made = write_installation(
+    write_installation(
         folder,
         ports=(args.port, args.page_port, args.gateway_port),
         lang=lang,
         apps=[*((name, False) for name in args.app), *((name, True) for name in args.corp)],
     )
-    print(say(S.SIM_WROTE, lang, folder=folder, gateway=made.gateway, secrets=made.secrets))
+    print(say(S.SIM_WROTE, lang, folder=folder))
     return 0
 
 
@@ -268,7 +270,10 @@ def _send(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     if status != 200:
         print(say(S.SIM_SENT_BADLY if status else S.SIM_UNANSWERED, lang, status=status))
         return 1
-    _print_replies(client, args, last, lang)
+    if not _print_replies(client, args, last, lang):
+        on = _switched_on(client.state())
+        sentence = S.SIM_NO_REPLY_ON if on else S.SIM_NO_REPLY
+        print(say(sentence, lang, seconds=f"{args.wait:g}", faults=on))
     return 0
 
 
@@ -276,6 +281,8 @@ def _repeat(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
     status = _client(args, environ).ask("repeat", renewed=args.renewed)["status"]
     answer = say(S.FOUND_STATUS if status else S.FOUND_SILENCE, lang, status=status)
     print(say(S.SIM_REPEATED, lang, answer=answer))
+    if status == FORBIDDEN and not args.renewed:
+        print(say(S.SIM_REPEATED_LATE, lang))
     return 0 if status == 200 else 1
 
 
@@ -297,7 +304,8 @@ def _run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     for number, outcome in enumerate(played.outcomes(), 1):
         good = outcome.good
         mark = "✓" if good else "✗"
-        _print(f"{number:3} {mark} ", f"{outcome.step} — {outcome.found}")
+        told = say(S.RUN_STEP, lang, step=outcome.step, found=outcome.found)
+        _print(f"{number:3} {mark} ", told)
     _print("", say(S.RUN_GOOD if good else S.RUN_BAD, lang))
     return 0 if good else 1
 
@@ -378,14 +386,18 @@ def _fault(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> 
         state = client.state()
         for name, label in S.FAULTS.items():
             _print(f"{name:14} ", say(label, lang))
+    on = _switched_on(state)
+    print(say(S.SIM_FAULTS_ON if on else S.SIM_NO_FAULTS, lang, faults=on))
+    return 0
+
+
+def _switched_on(state: Mapping[str, Any]) -> list[str]:
     on = [
         f"{app['name']}: {name}" + (f" × {one['left']}" if one["left"] else "")
         for app in state["apps"]
         for name, one in app["faults"].items()
     ]
-    on += ["unreachable"] if state["unreachable"] else []
-    print(say(S.SIM_FAULTS_ON if on else S.SIM_NO_FAULTS, lang, faults=list(on)))
-    return 0
+    return [*on, *(["unreachable"] if state["unreachable"] else [])]
 
 
 def _tokens(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -426,14 +438,15 @@ def _print(head: str, text: str) -> None:
 
 def _print_replies(
     client: SimulatorClient, args: argparse.Namespace, last: int, lang: Lang
-) -> None:
+) -> bool:
+    """Print what comes within the time, and tell whether anything did."""
     import time
 
     from common.clock import SystemClock
     from gateway.simulator.client import bubble_text
 
     clock = SystemClock()
-    until = clock.now().mono + args.wait
+    until, came = clock.now().mono + args.wait, False
     while clock.now().mono < until:
         for bubble in client.messages(last):
             last = bubble["number"]
@@ -441,4 +454,6 @@ def _print_replies(
             if bubble["sender"] != "member" and bubble["user"] == args.user and is_here:
                 print(bubble_text(bubble, lang))
                 print()
+                came = True
         time.sleep(0.1)
+    return came

@@ -184,7 +184,7 @@ def write_installation(
     lang: Lang,
     apps: Sequence[tuple[str, bool]] = (),
 ) -> Installation:
-    """Write ``simulator.json``, ``gateway.toml`` and ``secrets/`` for made-up corps.
+    """Write ``simulator.json``, ``gateway.toml`` and ``gateway-secrets/`` for made-up corps.
 
     Args:
         folder: Where to; made private.
@@ -193,16 +193,15 @@ def write_installation(
         apps: Further apps: a name, and whether it belongs to a corp of its own.
 
     Raises:
-        ConfigError: ``sim.already-there`` (path): what is there may be a real gateway's;
+        ConfigError: ``sim.already-there`` (path, why): what is there may be a real gateway's;
             ``sim.app-name`` (name).
     """
-    for name in ("simulator.json", "gateway.toml", "secrets"):
-        if (folder / name).exists():
-            raise ConfigError("sim.already-there", path=folder / name)
+    files = folder / "simulator.json", folder / "gateway.toml", folder / "gateway-secrets"
+    for path in files:
+        if path.exists():
+            raise ConfigError("sim.already-there", path=path, why=path.stem)
     config = _config_of(ports, apps)
-    made = Installation(
-        folder / "simulator.json", folder / "gateway.toml", folder / "secrets", config
-    )
+    made = Installation(*files, config)
     save(config, made.simulator)
     write_private(made.gateway, _gateway_toml(config, ports[2], lang).encode())
     for app in config.apps:
@@ -228,12 +227,14 @@ def _config_of(ports: tuple[int, int, int], further: Sequence[tuple[str, bool]])
 def write_console(folder: Path, *, port: int, page_port: int) -> SimulatorConfig:
     """Write ``simulator.json`` alone: a corp whose console still waits for a callback URL.
 
+    What is there is returned as it is.
+
     Raises:
-        ConfigError: ``sim.already-there`` (path).
+        ConfigError: as `load`.
     """
     path = folder / "simulator.json"
     if path.exists():
-        raise ConfigError("sim.already-there", path=path)
+        return load(path)
     app = replace(new_app(callback_url=""), token="", encoding_aes_key="", trusted_ip="")
     config = new_config(app, port=port, page_port=page_port)
     save(config, path)
@@ -247,7 +248,7 @@ def _gateway_toml(config: SimulatorConfig, port: int, lang: Lang) -> str:
         f"agent_id = {one.app_id}\n"
         for one in config.apps[1:]
     )
-    return f"""# A gateway for the simulated WeCom of this machine.  The secrets lie in secrets/.
+    return f"""# A gateway for the simulated WeCom of this machine; its secrets: gateway-secrets/
 language = "{lang}"
 time_zone = "{_local_offset()}"
 

@@ -21,7 +21,7 @@ from common.page import peers
 from common.page.guards import HEADERS, refusal
 from gateway.simulator import sentences as S  # noqa: N812 - a table of constants
 from gateway.simulator.config import SimulatorConfig
-from gateway.simulator.engine import Simulator
+from gateway.simulator.engine import Simulator, is_address
 from gateway.simulator.faults import FAULTS, SLOW_S, UNREACHABLE, Switched, ends_at
 
 MAX_BODY: Final = 65_536
@@ -216,7 +216,9 @@ class _Desk:
                 if number is not None and not 0 < number <= MAX_SECONDS:
                     raise ValueError("number")
             until_ms = ends_at(FAULTS[name], now_ms, seconds)
-            address = _text(body.get("address", ""))[:64]
+            address = _text(body.get("address", ""))
+            if address and not is_address(address):
+                raise InputError("sim.address")
             app.switches.turn_on(name, Switched(until_ms, count, address, delay_s))
         elif name != UNREACHABLE:
             app.switches.turn_off(name)

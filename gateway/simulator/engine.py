@@ -160,9 +160,7 @@ class Simulator:
         """
         if not app.config.callback_url:
             return "no-url"
-        try:
-            ipaddress.ip_address(address)
-        except ValueError:
+        if not is_address(address):
             return "address"
         self._save(app, replace(app.config, trusted_ip=address))
         return ""
@@ -391,6 +389,15 @@ class Simulator:
             ],
             "renewed": self.timing.renewed,
         }
+
+
+def is_address(text: str) -> bool:
+    """Tell whether it is an IP address."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 async def _read(answer: aiohttp.ClientResponse) -> bytes:

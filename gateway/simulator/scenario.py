@@ -155,7 +155,7 @@ def _scenario(text: str, name: str) -> Scenario:
         raise ValueError("size")
     found = tomllib.loads(text)
     if set(found) != {"title", "why", "step"}:
-        raise ValueError("title, why, step")
+        raise ValueError("keys")
     steps = found["step"]
     if not isinstance(steps, list) or not 0 < len(steps) <= MAX_STEPS:
         raise ValueError("step")
@@ -167,7 +167,7 @@ def _sentence(found: Any) -> Mapping[Lang, str]:
     match found:
         case {"en": str(en), "zh": str(zh), **others} if not others:
             return {"en": reveal(en), "zh": reveal(zh)}
-    raise ValueError("en, zh")
+    raise ValueError("languages")
 
 
 def _step(found: Any, number: int) -> Step:

@@ -84,6 +84,16 @@ HELP_REPEAT_RENEWED: Final = Sentence(
     zh="重新加密和签名，而不是原样重发",
 )
 SIM_REPEATED: Final = Sentence(en="Delivered again: {answer}.", zh="已再次投递：{answer}。")
+SIM_REPEATED_LATE: Final = Sentence(
+    en="A signature counts for five minutes, and with the keys of then. Signed anew: "
+    "codexbridge sim repeat --renewed",
+    zh="签名只在五分钟内有效，且须与当前密钥一致。重新签名：codexbridge sim repeat --renewed",
+)
+SIM_NO_REPLY: Final = Sentence(en="No reply within {seconds} s.", zh="{seconds} 秒内没有回复。")
+SIM_NO_REPLY_ON: Final = Sentence(
+    en="No reply within {seconds} s. Switched on: {faults}; off again: codexbridge sim fault --off",
+    zh="{seconds} 秒内没有回复。已打开：{faults}；全部关闭：codexbridge sim fault --off",
+)
 SIM_FAULT: Final = Sentence(
     en="switch an API error on or off; without a name, list all",
     zh="打开或关闭一种 API 错误；不写名称则列出全部",
@@ -156,14 +166,12 @@ HELP_KEEP: Final = Sentence(
 )
 
 SIM_WROTE: Final = Sentence(
-    en="Wrote simulator.json, gateway.toml and secrets/ to {folder}\nNext:\n"
-    "    codexbridge gateway --config {gateway} member add zhangwei\n"
-    "Then each in a terminal of its own:\n    codexbridge sim\n"
-    "    codexbridge gateway --config {gateway} --secrets-dir {secrets}",
-    zh="已写出 simulator.json、gateway.toml 和 secrets/，位于 {folder}\n接下来：\n"
-    "    codexbridge gateway --config {gateway} member add zhangwei\n再分别在各自的终端里运行：\n"
-    "    codexbridge sim\n"
-    "    codexbridge gateway --config {gateway} --secrets-dir {secrets}",
+    en="Wrote simulator.json, gateway.toml and gateway-secrets/ to {folder}\nNext:\n"
+    "    codexbridge gateway member add zhangwei\nThen each in a terminal of its own:\n"
+    "    codexbridge sim\n    codexbridge gateway",
+    zh="已写出 simulator.json、gateway.toml 和 gateway-secrets/，位于 {folder}\n接下来：\n"
+    "    codexbridge gateway member add zhangwei\n再分别在各自的终端里运行：\n"
+    "    codexbridge sim\n    codexbridge gateway",
 )
 SIM_READY: Final = Sentence(
     en="The WeCom simulator is running; Ctrl-C ends it.\n"
@@ -205,6 +213,7 @@ HELP_SCENARIO: Final = Sentence(
     en="name of a scenario, or your own .toml file", zh="场景名称，或你自己的 .toml 文件"
 )
 RUN_GOOD: Final = Sentence(en="All as expected.", zh="全部符合预期。")
+RUN_STEP: Final = Sentence(en="{step} — {found}", zh="{step}——{found}")
 RUN_BAD: Final = Sentence(
     en="Not as expected: see the step marked ✗. All errors are switched off again.",
     zh="不符合预期：见标有 ✗ 的步骤。错误已全部关闭。",
@@ -256,9 +265,11 @@ FOUND_CALLED: Final = Sentence(en="after {seconds} s", zh="{seconds} 秒后")
 FOUND_NOTHING: Final = Sentence(en="nothing new within {seconds} s", zh="{seconds} 秒内没有新内容")
 FOUND_UNHEARD: Final = Sentence(
     en="nothing new within {seconds} s. Is {member} a member? Others get one answer a day: "
-    "codexbridge gateway member add {member}, or play as a member with --user",
+    "codexbridge gateway member add {member}, or play as a member with --user. Was an error on "
+    "just before? The gateway tries the app again within a minute: run it once more then",
     zh="{seconds} 秒内没有新内容。{member} 是成员吗？非成员每天只会收到一次回复：请运行 "
-    "codexbridge gateway member add {member}，或用 --user 指定一位成员",
+    "codexbridge gateway member add {member}，或用 --user 指定一位成员。刚才打开过错误吗？"
+    "网关会在一分钟内重试该应用：届时再运行一次",
 )
 
 SIM_CHECK: Final = Sentence(

@@ -25,7 +25,7 @@ def test_several_apps_and_corps_are_served_side_by_side(tmp_path: Path) -> None:
     for member in ("zhangwei", "shop:lina", "partner:wang"):
         place.run(*gateway, "member", "add", member)
     place.start("simulator", "sim")
-    place.start("gateway", *gateway, "--secrets-dir", str(root / "config" / "secrets"))
+    place.start("gateway", *gateway, "--secrets-dir", str(root / "config" / "gateway-secrets"))
     try:
         wait_until(lambda: listens(page) and listens(port))
         for app, member in (("main", "zhangwei"), ("shop", "lina"), ("partner", "wang")):
@@ -44,7 +44,7 @@ def test_several_apps_and_corps_are_served_side_by_side(tmp_path: Path) -> None:
         report = place.run(
             *("sim", "check", "--app", "partner", "--json"),
             *("--gateway-config", str(root / "config" / "gateway.toml")),
-            *("--secrets-dir", str(root / "config" / "secrets")),
+            *("--secrets-dir", str(root / "config" / "gateway-secrets")),
         )
         assert json.loads(report.stdout)["good"]
         mistyped = place.run(

@@ -315,6 +315,12 @@ _SIMULATOR: Final = {
         zh="模拟的管理后台没有保存：URL 验证返回 HTTP {why}。Token 和 EncodingAESKey "
         "与网关一致吗？",
     ),
+    "sim.not-saved/404": Sentence(
+        en="The gateway has no callback at this path (HTTP 404), so nothing was saved. It is the "
+        "setting callback_path, by default /wecom/app.",
+        zh="网关在这个路径上没有回调（HTTP 404），没有保存。路径是设置项 callback_path，"
+        "默认 /wecom/app。",
+    ),
     "sim.not-saved/key": Sentence(
         en="EncodingAESKey must be 43 letters and digits; nothing was saved.",
         zh="EncodingAESKey 必须是 43 位字母和数字；没有保存。",
@@ -347,6 +353,17 @@ _SIMULATOR: Final = {
         "it, or set another port in simulator.json.",
         zh="{host} 的端口 {port} 已被占用，可能是另一个 codexbridge sim。请停止占用它的程序，或在 "
         "simulator.json 中设置其他 port。",
+    ),
+    "sim.already-there/simulator": Sentence(
+        en="{path} already exists; nothing was written. What its console shows: "
+        "codexbridge sim init --console-only. For another trial, set CODEXBRIDGE_HOME to a new "
+        "folder.",
+        zh="{path} 已经存在，没有写入任何内容。查看其管理后台的内容："
+        "codexbridge sim init --console-only。要另外试用，请把 CODEXBRIDGE_HOME 设为一个新文件夹。",
+    ),
+    "sim.address": Sentence(
+        en="--address takes an IP address, such as 203.0.113.7; nothing was switched on.",
+        zh="--address 应为 IP 地址，例如 203.0.113.7；没有打开任何错误。",
     ),
     "sim.already-there": Sentence(
         en="{path} already exists and may belong to a real gateway; nothing was written. Set "
@@ -388,7 +405,19 @@ _SIMULATOR: Final = {
         zh="没有名为 {name} 的场景。查看全部：codexbridge sim run",
     ),
     "sim.scenario": Sentence(
-        en="The scenario {name} cannot be read: {why}.", zh="无法读取场景 {name}：{why}。"
+        en="The scenario {name} cannot be read: {why}. What a file may hold: "
+        "codexbridge help admin",
+        zh="无法读取场景 {name}：{why}。文件可以包含的内容：codexbridge help admin",
+    ),
+    "sim.scenario/keys": Sentence(
+        en="The scenario {name} needs exactly title, why and at least one [[step]]. An example: "
+        "codexbridge help admin",
+        zh="场景 {name} 必须且只能有 title、why 和至少一个 [[step]]。示例：codexbridge help admin",
+    ),
+    "sim.scenario/languages": Sentence(
+        en="In the scenario {name}, title and why need both languages, such as "
+        'title = { en = "…", zh = "…" }.',
+        zh='场景 {name} 的 title 和 why 要写两种语言，例如 title = { en = "…", zh = "…" }。',
     ),
     "sim.check-url": Sentence(
         en="{url} cannot be checked: only http:// with an address of this machine, such as "

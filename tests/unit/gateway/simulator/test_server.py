@@ -18,7 +18,14 @@ from common.clock import ManualClock
 from common.errors import ConfigError
 from common.sentences import say
 from gateway.faces.cli.error_texts import ERRORS
-from gateway.simulator.config import load, new_app, new_config, save, write_installation
+from gateway.simulator.config import (
+    load,
+    new_app,
+    new_config,
+    save,
+    write_console,
+    write_installation,
+)
 from gateway.simulator.desk import page_app
 from gateway.simulator.engine import Simulator
 from gateway.simulator.faults import FAULTS, SEND
@@ -140,6 +147,7 @@ async def test_what_is_not_there_is_told_by_its_code(rig: Rig) -> None:
     for what, body, code in (
         ("say", {"app": "x", "user": "a", "text": "b"}, "sim.unknown-app"),
         ("fault", {"name": "x", "on": True}, "sim.unknown-fault"),
+        ("fault", {"name": "60020", "on": True, "address": "bad"}, "sim.address"),
         ("repeat", {"number": 1}, "sim.no-such-callback"),
         ("click", {"user": "a", "id": 1, "key": "x"}, "sim.no-such-card"),
     ):
@@ -338,7 +346,7 @@ def test_the_gateway_reads_what_was_written_for_it(tmp_path: Path) -> None:
     made = write_installation(
         tmp_path / "c", ports=(7001, 7002, 7003), lang="zh", apps=[("shop", False), ("hr", True)]
     )
-    settings = load_settings(file=made.gateway, environ={}, secrets_dir=made.secrets)
+    settings = load_settings(file=made.gateway, environ={})  # it finds the secrets by itself
     check_servable(settings)
     for app in made.config.apps:
         read = settings.wecom.every()[app.name]
@@ -389,13 +397,18 @@ def test_a_missing_or_broken_configuration_says_so(tmp_path: Path) -> None:
         assert caught.value.code == "config.simulator"
 
 
-@pytest.mark.parametrize("name", ["simulator.json", "gateway.toml", "secrets"])
+@pytest.mark.parametrize("name", ["simulator.json", "gateway.toml", "gateway-secrets"])
 def test_nothing_that_is_there_is_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("a real one", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         write_installation(tmp_path, ports=(7001, 7002, 7003), lang="zh")
     assert caught.value.code == "sim.already-there"
     assert (tmp_path / name).read_text(encoding="utf-8") == "a real one"
+
+
+def test_what_a_console_shows_can_be_printed_again(tmp_path: Path) -> None:
+    made = write_console(tmp_path, port=7001, page_port=7002)
+    assert write_console(tmp_path, port=8790, page_port=8791) == made
 
 
 async def test_a_port_that_is_taken_is_named_with_where_to_set_another() -> None:
