@@ -200,6 +200,12 @@ def mistyped(text: str) -> str | None:
     return " ".join([near[0], *rest])
 
 
+def asks_approval(text: str) -> bool:
+    """Tell whether it is no more than a wish to approve, perhaps with an ID."""
+    wish = re.fullmatch(r"(?:approve|批准)\s*(\S*)", _folded(text).strip())
+    return wish is not None and (not wish[1] or parse_id(wish[1]) is not None)
+
+
 def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 

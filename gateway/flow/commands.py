@@ -88,6 +88,8 @@ def answer(request: MemberRequest) -> Answer:
             raise InputError("intake.not-addressed")
         case FreeText(text=""):
             return without_request(request) if request.machine else show_help(request)
+        case FreeText() if _nobody_listens(request) and dsl.asks_approval(said.text):
+            return Answer(request.speaker.say(replies.APPROVE_THERE))
         case FreeText() if _nobody_listens(request) and (meant := dsl.mistyped(said.text)):
             # A machine that is there asks back itself: it may know a playbook of that name.
             if request.machine:

@@ -65,6 +65,12 @@ WAITS_FOR_APPROVAL = Sentence(
     zh="{user} 的任务 {id} 等待在 {machine} 上批准 · 确认码 {code}\n"
     "请在 {until} 前（{left}）到该开发机上执行：\ncodexbridge approve {id}",
 )
+WAITS_ANEW = Sentence(
+    en="{user}'s task {id} has changed and waits anew on {machine} · code {code}; the one before "
+    "is void\nUntil {until} ({left}), there:\ncodexbridge approve {id}",
+    zh="{user} 的任务 {id} 内容有变，重新等待在 {machine} 上批准 · 确认码 {code}，之前的作废\n"
+    "请在 {until} 前（{left}）到该开发机上执行：\ncodexbridge approve {id}",
+)
 NO_MORE_NOTICES = Sentence(
     en="What else waits on this machine is not told in the next minutes; it is shown there.",
     zh="该开发机上其他待批准的任务，接下来几分钟内不再通知，请到该开发机上查看。",
@@ -175,10 +181,11 @@ def notify_approvers(
         code: Of what is to be approved.
         until_ms: When it expires.
     """
+    heard = outbox.notified(conn, task.task_id)
     for person, lang in members.approvers(conn, task.agent_id, beside=task.person):
         own = replace(speaker, lang=lang or speaker.lang)
         text = own.say(
-            WAITS_FOR_APPROVAL,
+            WAITS_ANEW if person in heard else WAITS_FOR_APPROVAL,
             user=task.user_id,
             id=task.short_id,
             machine=machine,

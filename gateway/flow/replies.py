@@ -138,6 +138,10 @@ MISTYPED = Sentence(
     en="Not sent: “{word}” is no command. Did you mean “{prefix} {meant}”?",
     zh="没有发送：没有“{word}”这个命令。是不是想发“{prefix} {meant}”？",
 )
+APPROVE_THERE = Sentence(
+    en="Not sent: nothing can be approved from the chat. On the machine: codexbridge approve",
+    zh="没有发送：聊天中不能批准。请在开发机上运行：codexbridge approve",
+)
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
     en="{id} waits: {machine} has been offline since {since}. It is sent when the machine is back "

@@ -368,9 +368,11 @@ async def test_a_progress_line_leaves_the_notice_alone(desk: Desk) -> None:
     (task,) = await desk.tasks()
     await desk.event(task, "WAITING_APPROVAL", "still there", waiting=WAITING)
     assert len(await desk.said("li")) == 1
+    await desk.write(outbox.claim, now_ms=NOON_MS, limit=9)
     again = WAITING | {"seal_code": "AAAA-BBBB"}
     await desk.event(task, "WAITING_APPROVAL", "another", waiting=again)
-    assert "AAAA-BBBB" in (await desk.said("li"))[-1]
+    said = (await desk.said("li"))[-1]
+    assert "AAAA-BBBB; the one before is void" in said
 
 
 async def test_one_machine_takes_no_more_than_its_part_of_an_approvers_chat(desk: Desk) -> None:
@@ -430,6 +432,19 @@ async def test_a_mistyped_command_does_not_wait_for_a_machine_that_is_away(
     await desk.connect()
     await desk.hear(text)
     assert len(await desk.tasks()) == 1, "it is asked, for it may know a playbook of that name"
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    "text", ["@dev approve T-7K3F", "@dev 批准T-7K3F", "@dev on dev-1 approve"]
+)
+async def test_an_approval_in_the_chat_does_not_wait_for_a_machine_that_is_away(
+    desk: Desk, text: str
+) -> None:
+    assert "codexbridge approve" in str(await desk.hear(text))
+    assert await desk.tasks() == []
+    await desk.hear("@dev approve the plan of the team")
+    assert len(await desk.tasks()) == 1, "other words are for the machine"
 
 
 async def test_a_mistyped_command_is_known_without_any_machine(desk: Desk) -> None:
