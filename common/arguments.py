@@ -34,7 +34,7 @@ _ACCOUNTS: Final = tuple(
     for pattern, en, zh in (
         (
             r"the following arguments are required: (?P<names>.*)",
-            "{names} is missing",
+            "missing: {names}",
             "缺少参数 {names}",
         ),
         (

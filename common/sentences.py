@@ -121,6 +121,14 @@ SHARED: dict[str, Sentence] = {
         en="There is no setting “{name}” (in {file}). Closest known: {did_you_mean}",
         zh="没有“{name}”这个设置项（位于 {file}）。最接近的是：{did_you_mean}",
     ),
+    "config.unknown-setting/none": Sentence(
+        en="There is no setting “{name}” (in {file}). All of them: codexbridge help config",
+        zh="没有“{name}”这个设置项（位于 {file}）。全部设置项：codexbridge help config",
+    ),
+    "config.unknown-variable/none": Sentence(
+        en="There is no environment variable {name}. All of them: codexbridge help config",
+        zh="没有 {name} 这个环境变量。全部变量：codexbridge help config",
+    ),
     "config.unknown-variable": Sentence(
         en="There is no environment variable {name}. Closest known: {did_you_mean}",
         zh="没有 {name} 这个环境变量。最接近的是：{did_you_mean}",

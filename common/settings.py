@@ -293,7 +293,8 @@ def _own_variables(
             raise ConfigError("config.file-only", name=setting)
         elif name not in PROCESS_WIDE and not name.startswith(other_halves):
             nearest = _nearest(name, [*known, *PROCESS_WIDE])
-            raise ConfigError("config.unknown-variable", name=name, did_you_mean=nearest)
+            facts = {"name": name, "did_you_mean": nearest, "why": "" if nearest else "none"}
+            raise ConfigError("config.unknown-variable", **facts)
     return own
 
 
@@ -487,9 +488,10 @@ def _first_required(model: type[Settings], path: tuple[str, ...]) -> tuple[str, 
 
 
 def _unknown(name: str, known: list[str], file: Path | None) -> ConfigError:
-    facts = {"name": name, "file": file, "did_you_mean": _nearest(name, known)}
-    if name.rpartition(".")[2].casefold() in _KEYS:
-        return ConfigError("config.unknown-setting", why="key", **facts)
+    nearest = _nearest(name, known)
+    is_key = name.rpartition(".")[2].casefold() in _KEYS
+    why = "key" if is_key else "" if nearest else "none"
+    facts = {"name": name, "file": file, "did_you_mean": nearest, "why": why}
     return ConfigError("config.unknown-setting", **facts)
 
 
