@@ -102,6 +102,52 @@ async def new_page(
         AssertionError: It, or a page that it opened, had a problem that is not allowed: an error in
             the console, a violation of its policy, an exception or a request that failed.
     """
+    page = await _open(browser, lang, theme, width, height)
+    try:
+        async with _watched(page.context, allowed):
+            yield page
+            await _settle(page.context)
+    finally:
+        await page.context.close()
+
+
+@asynccontextmanager
+async def kept_page(
+    browser: Browser,
+    *,
+    lang: Lang = "en",
+    theme: Literal["light", "dark"] = "light",
+    width: int = 1280,
+    height: int = 800,
+    allowed: Collection[str] = (),
+) -> AsyncIterator[Page]:
+    """Give an empty page as `new_page` does, in a tab that others had before, and keep the tab.
+
+    A new one takes a second of processor time.  Cookies, storage, routes and other tabs of those
+    before are gone.  What stays is what they listen for, scripts for every document, and what they
+    did through DevTools: who does more of that than listen takes a new page.
+    """
+    idle = _idle.setdefault((browser, lang), [])
+    page = idle.pop() if idle else await _open(browser, lang, theme, width, height)
+    try:
+        async with _watched(page.context, allowed):
+            await page.emulate_media(color_scheme=theme)
+            await page.set_viewport_size({"width": width, "height": height})
+            yield page
+            await _settle(page.context)
+            await _clear(page)
+            idle.append(page)
+    finally:
+        if page not in idle:
+            await page.context.close()
+
+
+_idle: Final[dict[tuple[Browser, Lang], list[Page]]] = {}
+
+
+async def _open(
+    browser: Browser, lang: Lang, theme: Literal["light", "dark"], width: int, height: int
+) -> Page:
     # On another loop it would wait for ever.
     assert browser._loop is asyncio.get_running_loop(), 'mark it asyncio(loop_scope="session")'
     context = await browser.new_context(
@@ -111,26 +157,32 @@ async def new_page(
         reduced_motion="reduce",
         viewport={"width": width, "height": height},
     )
+    await context.add_init_script(_WATCH)
+    return await context.new_page()
+
+
+async def _clear(page: Page) -> None:
+    """Leave the page, and nothing of it."""
+    context = page.context
+    for other in context.pages:
+        if other is not page:
+            await other.close()
+    await page.unroute_all(behavior="ignoreErrors")
+    page.set_default_timeout(30_000)  # as Playwright has it
+    if page.url != "about:blank":
+        # Asked for by a script, the empty document needs no other process, nor does the next page.
+        await page.evaluate("() => { setTimeout(() => location.replace('about:blank')); }")
+        await page.wait_for_url("about:blank")
+    await page.evaluate("() => { name = ''; try { sessionStorage.clear(); } catch { } }")
+    devtools = await context.new_cdp_session(page)
+    await devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    await devtools.detach()
+
+
+@asynccontextmanager
+async def _watched(context: BrowserContext, allowed: Collection[str]) -> AsyncIterator[None]:
+    """Collect what goes wrong in any page of a context, and fail with it."""
     problems: list[str] = []
-    try:
-        await context.add_init_script(_WATCH)
-        _watch(context, problems)
-        page = await context.new_page()
-        try:
-            yield page
-        except BaseException as error:
-            for problem in _unexpected(problems, allowed):
-                error.add_note(problem)
-            raise
-        await _settle(context)
-    finally:
-        await context.close()
-    found = _unexpected(problems, allowed)
-    assert not found, "the page had problems:\n" + "\n".join(found)
-
-
-def _watch(context: BrowserContext, problems: list[str]) -> None:
-    """Collect what goes wrong in any page of a context."""
 
     def hear_message(message: ConsoleMessage) -> None:
         if message.text.startswith(VIOLATION):
@@ -149,6 +201,18 @@ def _watch(context: BrowserContext, problems: list[str]) -> None:
     context.on("console", hear_message)
     context.on("weberror", hear_exception)
     context.on("requestfailed", hear_failure)
+    try:
+        yield
+    except BaseException as error:
+        for problem in _unexpected(problems, allowed):
+            error.add_note(problem)
+        raise
+    finally:
+        context.remove_listener("console", hear_message)
+        context.remove_listener("weberror", hear_exception)
+        context.remove_listener("requestfailed", hear_failure)
+    found = _unexpected(problems, allowed)
+    assert not found, "the page had problems:\n" + "\n".join(found)
 
 
 async def _settle(context: BrowserContext) -> None:

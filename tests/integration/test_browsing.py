@@ -10,11 +10,15 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Page, expect
 
-from tests.browsing import axe, new_page, screenshot
+from tests.browsing import axe, kept_page, new_page, screenshot
 
-pytestmark = [pytest.mark.needs("chromium"), pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [
+    pytest.mark.needs("chromium"),
+    pytest.mark.asyncio(loop_scope="session"),
+    pytest.mark.thorough,
+]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -98,7 +102,7 @@ async def site() -> AsyncIterator[str]:
 
 
 async def test_what_tests_do_to_a_page_is_no_problem_of_it(browser: Browser, site: str) -> None:
-    async with new_page(browser) as page:
+    async with kept_page(browser) as page:
         await page.goto(f"{site}/still")
         await page.get_by_role("textbox").fill("typed")
         await page.get_by_role("heading", name="A page").click()
@@ -109,7 +113,7 @@ async def test_what_tests_do_to_a_page_is_no_problem_of_it(browser: Browser, sit
 async def _problems(browser: Browser, url: str) -> str:
     """Return what a test that only opens a page fails with; empty where it passes."""
     try:
-        async with new_page(browser) as page:
+        async with kept_page(browser) as page:
             await page.goto(url)
     except AssertionError as failed:
         return str(failed)
@@ -124,15 +128,15 @@ async def test_each_problem_of_a_page_fails_its_test(browser: Browser, site: str
 
 
 async def test_a_problem_that_the_test_provokes_can_be_allowed(browser: Browser, site: str) -> None:
-    async with new_page(browser, allowed=["logged"]) as page:
+    async with kept_page(browser, allowed=["logged"]) as page:
         await page.goto(f"{site}/logs")
     with pytest.raises(AssertionError, match="thrown"):
-        async with new_page(browser, allowed=["logged"]) as page:
+        async with kept_page(browser, allowed=["logged"]) as page:
             await page.goto(f"{site}/throws")
 
 
 async def test_a_request_that_the_page_gives_up_has_not_failed(browser: Browser, site: str) -> None:
-    async with new_page(browser) as page:
+    async with kept_page(browser) as page:
         await page.goto(f"{site}/gives-up")
         await page.wait_for_function("() => document.title === 'Given up'")
 
@@ -150,8 +154,60 @@ async def test_a_test_that_fails_tells_the_problems_of_its_page(
     assert [note.splitlines()[0] for note in failed.value.__notes__] == ["exception: Error: thrown"]
 
 
+TRACES = """async () => {
+  const stores = await indexedDB.databases();
+  const cached = await caches.keys();
+  const left = [document.cookie, name, ...Object.keys(localStorage), ...Object.keys(sessionStorage),
+    ...stores.map((one) => one.name), ...cached];
+  document.cookie = "cookie=1";
+  name = "name";
+  localStorage.setItem("local", "1");
+  sessionStorage.setItem("session", "1");
+  await caches.open("cache");
+  await new Promise((done) => { indexedDB.open("database").onsuccess = done; });
+  return left.filter(Boolean);
+}"""
+
+
+async def test_who_gets_a_tab_that_was_kept_finds_nothing_of_who_had_it(
+    browser: Browser, site: str
+) -> None:
+    had = []
+    for _ in range(2):
+        async with kept_page(browser, theme="dark", width=390) as page:
+            had.append(page)
+            await page.goto(site)
+            assert await page.context.cookies() == []
+            assert await page.evaluate(TRACES) == []
+            assert len(await page.evaluate(TRACES)) == 6
+            await page.route("**/*", lambda route: route.abort())
+            await page.context.new_page()
+    assert had[0] is had[1]
+    async with kept_page(browser) as page:
+        assert page is had[0]
+        assert page.context.pages == [page]
+        await page.goto(site)
+        assert await page.evaluate("innerWidth") == 1280
+        assert await page.evaluate("matchMedia('(prefers-color-scheme: light)').matches")
+
+
+async def test_a_tab_whose_test_fails_is_not_kept(browser: Browser, site: str) -> None:
+    async def fail() -> None:
+        async with kept_page(browser) as page:
+            had.append(page)
+            await page.goto(f"{site}/throws")
+            raise KeyError
+
+    had: list[Page] = []
+    with pytest.raises(KeyError):
+        await fail()
+    assert had[0].is_closed()
+    async with kept_page(browser) as page:
+        assert page is not had[0]
+
+
 async def test_a_page_is_told_what_the_person_prefers(browser: Browser, site: str) -> None:
-    async with new_page(browser, lang="zh", theme="dark", width=390, height=844) as page:
+    async with kept_page(browser, lang="zh", theme="dark", width=390, height=844) as page:
         await page.goto(site)
         told = await page.evaluate(
             "() => [navigator.language, innerWidth, innerHeight,"
@@ -164,7 +220,7 @@ async def test_a_page_is_told_what_the_person_prefers(browser: Browser, site: st
 async def test_what_is_hard_to_use_is_found_under_the_strict_policy(
     browser: Browser, site: str
 ) -> None:
-    async with new_page(browser) as page:
+    async with kept_page(browser) as page:
         await page.goto(f"{site}/hard")
         found = {one.rule: one for one in await axe(page)}
         assert found.keys() == {"color-contrast", "label"}
@@ -178,7 +234,7 @@ async def test_a_picture_shows_the_whole_page_and_nothing_that_moves_or_blinks(
     browser: Browser, site: str, tmp_path: Path
 ) -> None:
     for name in ("still", "moving"):
-        async with new_page(browser, width=400, height=300) as page:
+        async with kept_page(browser, width=400, height=300) as page:
             await page.goto(f"{site}/{name}")
             await page.evaluate("() => document.querySelector('input').focus()")
             await screenshot(page, tmp_path / name)

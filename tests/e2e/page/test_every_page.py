@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from common.sentences import Lang
-from tests.browsing import axe, new_page
+from tests.browsing import axe, kept_page
 from tests.e2e.place import Place, wait_until
 from tests.e2e.proposing import Shop
 from tests.page_desk import SECONDS, enter, prefer
@@ -63,14 +63,15 @@ def ask_for_all(shop: Shop) -> None:
 SETTLED = ("WAITING_APPROVAL", "COMPLETED")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("lang", "theme", "width"),
+    [("en", "light", 1280), ("zh", "dark", 1280), ("en", "dark", 390), ("zh", "light", 390)],
+)
 async def test_axe_has_nothing_against_any_page(
     browser: Browser, shop: Shop, lang: Lang, theme: Literal["light", "dark"], width: int
 ) -> None:
     await asyncio.to_thread(ask_for_all, shop)
-    async with new_page(browser, lang=lang, theme=theme, width=width) as page:
+    async with kept_page(browser, lang=lang, theme=theme, width=width) as page:
         await enter(page, shop.place)
         await prefer(page, lang=lang, theme=theme)
         assert await each_page(page, shop) == {}
@@ -82,7 +83,7 @@ async def test_it_says_so_when_there_is_nothing_yet(browser: Browser, tmp_path: 
     place = await asyncio.to_thread(Place.at, tmp_path / "home")
     try:
         await asyncio.to_thread(place.start_agent, connected=False)
-        async with new_page(browser) as page:
+        async with kept_page(browser) as page:
             await enter(page, place)
             await expect(page.get_by_text("No tasks yet")).to_be_visible()
             await expect(page.get_by_text("No workspace yet")).to_be_visible()

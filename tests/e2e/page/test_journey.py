@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, Route, expect
 
 from local_agent.faces.window.arming import QUIET_S
-from tests.browsing import new_page
+from tests.browsing import kept_page, new_page
 from tests.e2e.place import Terminal
 from tests.e2e.proposing import Shop
 from tests.e2e.test_window import ENTRY, Seen
@@ -35,7 +35,7 @@ AWAY = "does not answer"  # of the agent, while it is started anew
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser, shop: Shop) -> AsyncIterator[Page]:
-    async with new_page(browser, height=1000) as made:
+    async with kept_page(browser, height=1000) as made:
         made.set_default_timeout(SECONDS)
         await enter(made, shop.place)
         yield made
@@ -65,6 +65,14 @@ async def ask(page: Page, text: str) -> str:
     await expect(heading).to_have_text(re.compile("T-"))
     await expect(page.locator(".request-text")).to_contain_text(text)
     return await heading.inner_text()
+
+
+async def beside(page: Page) -> Page:
+    """Open the page in another tab, which goes with all that was done to it."""
+    other = await page.context.new_page()
+    other.set_default_timeout(SECONDS)
+    await other.goto(page.url.partition("#")[0])
+    return other
 
 
 async def state(page: Page, text: str) -> None:
@@ -179,8 +187,7 @@ async def test_a_reload_in_the_middle_of_an_answer_loses_no_word(page: Page, sho
 
 
 async def test_two_tabs_keep_one_truth(page: Page, shop: Shop) -> None:
-    other = await page.context.new_page()
-    await other.goto(page.url.partition("#")[0])
+    other = await beside(page)
     short_id = await ask(page, FIX)
     row = other.locator(".listed", has_text=short_id)
     await expect(row).to_contain_text("waiting to be applied", timeout=SECONDS)
@@ -192,10 +199,10 @@ async def test_two_tabs_keep_one_truth(page: Page, shop: Shop) -> None:
     await expect(page.get_by_role("link", name="审批")).to_be_visible()
     await page.get_by_role("button", name="English").click()
     await expect(other.get_by_role("link", name="Approvals")).to_be_visible()
-    await other.close()
 
 
 async def test_what_is_chosen_before_the_page_hears_anything_is_shown(page: Page) -> None:
+    page = await beside(page)
     await page.route_web_socket("**/api/live", lambda live: None)
     await page.reload()
     await page.get_by_role("button", name="Colours").click()
@@ -212,7 +219,7 @@ async def test_the_page_goes_on_where_it_was_when_the_agent_is_killed_and_starte
     browser: Browser, shop: Shop, screen: Screen
 ) -> None:
     # While there is no agent its requests fail, which the browser reports.
-    async with new_page(browser, height=1000, allowed=("ERR_CONNECTION", "WebSocket")) as page:
+    async with kept_page(browser, height=1000, allowed=("ERR_CONNECTION", "WebSocket")) as page:
         await enter(page, shop.place)
         short_id = await ask(page, FIX)
         await state(page, "waiting to be applied")
@@ -334,6 +341,7 @@ async def test_a_playbook_is_started_followed_and_listed(page: Page, shop: Shop)
 async def test_a_passkey_is_added_at_a_terminal_and_approves_on_the_page(
     page: Page, shop: Shop
 ) -> None:
+    page = await beside(page)
     cdp = await page.context.new_cdp_session(page)
     await cdp.send("WebAuthn.enable")
     options = {
