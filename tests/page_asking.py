@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -160,13 +161,19 @@ def send(
     method: str = "GET",
     family: socket.AddressFamily = socket.AF_INET,
 ) -> Answer:
-    """Send bytes over a connection of their own, and read one answer."""
+    """Send bytes over a connection of their own, and read one answer.
+
+    The kernel is to forget the connection at once: the page looks each of the next up among all
+    that the machine has, or had within a minute.
+    """
     with connected(port, family) as connection:
         try:
             connection.sendall(raw)
         except OSError:  # it was turned away meanwhile; what it said can still be read
             pass
-        return receive(connection, method=method)
+        answer = receive(connection, method=method)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return answer
 
 
 def receive(connection: socket.socket, *, method: str = "GET") -> Answer:

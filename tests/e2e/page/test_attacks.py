@@ -591,9 +591,12 @@ def test_a_session_that_was_left_is_over_at_once_and_its_tabs_hear_no_more(desk:
 def test_guessing_links_gets_nobody_in_and_uses_up_none(desk: Desk) -> None:
     url = link(desk.place)
     begun = time.monotonic()
-    for _ in range(500):
-        guess = base64.urlsafe_b64encode(os.urandom(32)).decode().rstrip("=")
-        assert launch(desk.visit.port, guess).send().status == 403
+    with connected(desk.visit.port) as connection:
+        for _ in range(500):
+            guess = base64.urlsafe_b64encode(os.urandom(32)).decode().rstrip("=")
+            asked = launch(desk.visit.port, guess).having(Connection="keep-alive")
+            connection.sendall(asked.raw())
+            assert receive(connection).status == 403
     assert time.monotonic() - begun < 30
     leave(redeem(url))
 
