@@ -9,7 +9,6 @@ root's, are answered.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -17,7 +16,7 @@ Address: TypeAlias = tuple[str, int]
 
 TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ESTABLISHED: Final = "01"
-_COLUMNS: Final = 10  # up to the inode
+_COLUMNS: Final = 9  # from the local address to the inode
 _MAPPED: Final = "0000000000000000FFFF0000"  # ::ffff:0:0/96, as the table has it
 
 
@@ -35,20 +34,23 @@ def owner_of(client: Address, server: Address) -> int | None:
     ends = {(_written(client), _written(server)), (_mapped(client), _mapped(server))}
     for table in TABLES:
         try:
-            lines = table.read_text(encoding="ascii").splitlines()[1:]
+            sockets = table.read_text(encoding="ascii")
         except OSError:  # such as no IPv6
             continue
-        if (found := _find(lines, ends)) is not None:
+        if (found := _find(sockets, ends)) is not None:
             return found
     return None
 
 
-def _find(lines: Iterable[str], ends: set[tuple[str, str]]) -> int | None:
-    for line in lines:
-        columns = line.split(maxsplit=_COLUMNS)
-        local, remote, state, uid, inode = (columns[at] for at in (1, 2, 3, 7, 9))
-        if (local, remote) in ends and state == _ESTABLISHED and inode != "0":
-            return int(uid)
+def _find(sockets: str, ends: set[tuple[str, str]]) -> int | None:
+    for local, remote in ends:
+        at = -1
+        # No line is taken apart but those that are meant: there may be thousands.
+        while (at := sockets.find(f" {local} {remote} {_ESTABLISHED} ", at + 1)) >= 0:
+            columns = sockets[at : sockets.find("\n", at)].split(maxsplit=_COLUMNS)
+            uid, inode = columns[6], columns[8]
+            if inode != "0":
+                return int(uid)
     return None
 
 

@@ -94,7 +94,7 @@ class Local:
 
     async def callback_keys(self, app: str) -> Finding:
         """Look at the form of Token and EncodingAESKey, and go both ways with them."""
-        for crypto in cryptos_of(self._subject.app(app), app):
+        for crypto in cryptos_of(self._subject.app(app), app, strict=True):
             crypto.decrypt(crypto.encrypt(b"echo", random=secrets.token_bytes(RANDOM_BYTES)))
         return Finding("callback-keys.fine")
 

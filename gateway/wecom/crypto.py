@@ -22,8 +22,18 @@ from common.errors import AuthError, ConfigError
 BLOCK_BYTES: Final = 32  # PKCS#7 over 32, not over the 16 of AES
 RANDOM_BYTES: Final = 16
 _HEAD_BYTES: Final = RANDOM_BYTES + 4
-_TOKEN: Final = re.compile(r"[A-Za-z0-9]{1,32}", re.ASCII)  # the console takes no other
+_TOKEN: Final = re.compile(r"[A-Za-z0-9]{1,32}", re.ASCII)
 _KEY: Final = re.compile(r"[A-Za-z0-9]{43}", re.ASCII)
+
+
+def check_token(token: str) -> None:
+    """Return for a Token that WeCom's console takes (page 90930).
+
+    Raises:
+        ConfigError: ``config.token``.
+    """
+    if not _TOKEN.fullmatch(token):
+        raise ConfigError("config.token")
 
 
 class CallbackCrypto:
@@ -35,12 +45,10 @@ class CallbackCrypto:
         receive_id: Corp id for a self-built app; empty for an AI bot (pages 90968 and 101033).
 
     Raises:
-        ConfigError: ``config.token`` or ``config.encoding-aes-key``.
+        ConfigError: ``config.encoding-aes-key``.
     """
 
     def __init__(self, *, token: str, encoding_aes_key: str, receive_id: str) -> None:
-        if not _TOKEN.fullmatch(token):
-            raise ConfigError("config.token")
         self._key = decode_key(encoding_aes_key)
         self._token = token.encode()
         self._receive_id = receive_id.encode()

@@ -48,7 +48,7 @@ from gateway.base.settings import App, GatewaySettings, setting_of
 from gateway.channels.wecom_app.cards import template_card
 from gateway.channels.wecom_app.messages import NAME, inert, parse_message, render_text
 from gateway.wecom.client import WeComClient, not_sendable
-from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto
+from gateway.wecom.crypto import RANDOM_BYTES, CallbackCrypto, check_token
 from gateway.wecom.xml import parse_fields, render_encrypted
 
 __all__ = ["NAME", "callback_routes", "open_channel"]
@@ -83,7 +83,7 @@ def open_channel(
     """Make the channel.
 
     Raises:
-        ConfigError: ``config.insecure-url``, ``config.token`` or ``config.encoding-aes-key``.
+        ConfigError: ``config.insecure-url`` or ``config.encoding-aes-key``.
     """
     apps = settings.wecom.every()
     clients = {
@@ -107,7 +107,7 @@ def open_channel(
 
     async def renew(settings: GatewaySettings) -> None:
         fresh = settings.wecom.every()
-        opening = {name: cryptos_of(app, name) for name, app in fresh.items()}
+        opening = {name: cryptos_of(app, name, strict=True) for name, app in fresh.items()}
         for name, app in fresh.items():
             cryptos[name][:] = opening[name]
             await clients[name].renew(app.corp_secret.get_secret_value())
@@ -154,8 +154,16 @@ def _is_refused(outcome: SendOutcome) -> bool:
     return outcome.tried and outcome.kind in ("permanent", "config") and not outcome.for_all
 
 
-def cryptos_of(app: App, name: str = FIRST_APP) -> tuple[CallbackCrypto, ...]:
+def cryptos_of(
+    app: App, name: str = FIRST_APP, *, strict: bool = False
+) -> tuple[CallbackCrypto, ...]:
     """Return what opens the callbacks of an app: its own keys, and the next ones if there are.
+
+    Args:
+        app: Its settings.
+        name: What it is called there.
+        strict: Take no Token that WeCom's console would not.  Served is whatever was set: the
+            doctor tells of it at the start, and a server that refused would be no mend.
 
     Raises:
         ConfigError: ``config.token`` or ``config.encoding-aes-key`` (of).
@@ -169,6 +177,8 @@ def cryptos_of(app: App, name: str = FIRST_APP) -> tuple[CallbackCrypto, ...]:
         ): None,
     }
     try:
+        for one, _ in pairs if strict else ():
+            check_token(one)
         return tuple(
             CallbackCrypto(token=one, encoding_aes_key=other, receive_id=app.corp_id)
             for one, other in pairs

@@ -106,7 +106,7 @@ def test_another_user_s_process_is_told_from_ours(tables: tuple[Path, Path]) -> 
 @each("state, inode", [("06", 0), ("06", 77), ("08", 77), ("0A", 77), ("01", 0)])
 def test_a_connection_that_is_not_open_belongs_to_nobody(state: str, inode: int) -> None:
     # Such as a row in TIME_WAIT, which names user 0.
-    assert peers._find([row(FROM, TO, state=state, uid=0, inode=inode)], {(FROM, TO)}) is None
+    assert peers._find(row(FROM, TO, state=state, uid=0, inode=inode) + "\n", {(FROM, TO)}) is None
 
 
 def test_an_open_row_is_found_behind_one_in_time_wait(tables: tuple[Path, Path]) -> None:

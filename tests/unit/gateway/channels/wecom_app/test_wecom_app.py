@@ -558,5 +558,6 @@ def test_a_token_that_no_console_takes_is_refused(name: str, value: str) -> None
     keys = {"token": SecretStr(TOKEN), "encoding_aes_key": SecretStr(AES_KEY)}
     app = App(corp_id=CORP, **(keys | {name: SecretStr(value)}))
     with pytest.raises(ConfigError) as caught:
-        wecom_app.cryptos_of(app, "shop")
+        wecom_app.cryptos_of(app, "shop", strict=True)
     assert (caught.value.code, caught.value.facts) == ("config.token", {"of": "wecom.apps.shop"})
+    assert wecom_app.cryptos_of(app, "shop"), "what is served is served"
