@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,11 +121,17 @@ def _processor_time(request: pytest.FixtureRequest) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
+@cache
+def _is_there(part: str) -> bool:
+    """Tell whether a part is on this machine; some can be told by a program alone, so once."""
+    return bool(PARTS[part]())
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip, with its reason, a test that needs a missing system part; in CI that is a failure."""
     for marker in item.iter_markers("needs"):
         part = marker.args[0]
-        if not PARTS[part]():
+        if not _is_there(part):
             reason = f"needs {part}, which this machine does not have"
             if os.environ.get("CI"):
                 pytest.fail(reason, pytrace=False)
