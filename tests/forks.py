@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 STARTS_WITHIN_S: Final = 30.0
+TRYING: Final = ("agent", "doctor")  # what tries the sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +170,10 @@ class Zygote:
         apart: Apart | None = None,
     ) -> Fork:
         """Start ``codexbridge ARGUMENTS`` with these standard streams, in the test's own folder
-        or in ``cwd``; without ``tries_sandbox`` an agent is told what `sandbox` has found.
+        or in ``cwd``; without ``tries_sandbox`` it is told what `sandbox` has found where it
+        asks: an agent at its start, a doctor.
         """
-        known = None if tries_sandbox or arguments[0] != "agent" else asdict(sandbox())
+        known = asdict(sandbox()) if not tries_sandbox and arguments[0] in TRYING else None
         order = {
             "argv": list(arguments),
             "cwd": str(cwd or Path.cwd()),
@@ -210,6 +212,7 @@ def run(
     environ: Mapping[str, str],
     stdin: str = "",
     cwd: Path | None = None,
+    tries_sandbox: bool = True,
     apart: Apart | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run ``codexbridge ARGUMENTS`` to its end, forked; it never ends in a traceback."""
@@ -219,7 +222,12 @@ def run(
         files[0].seek(0)
         streams = [file.fileno() for file in files]
         fork = shared_zygote().start(
-            arguments, environ=environ, streams=streams, cwd=cwd, apart=apart
+            arguments,
+            environ=environ,
+            streams=streams,
+            cwd=cwd,
+            tries_sandbox=tries_sandbox,
+            apart=apart,
         )
         try:
             code = fork.wait(60)

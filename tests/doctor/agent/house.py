@@ -40,6 +40,7 @@ class House:
         own: Namespaces that the doctor has besides, as of `forks.Apart`.
         started_by: The command before a doctor that is started as people start it; None to fork.
         extra: Of the environment; None takes a name out.
+        tries_sandbox: As of `forks.Zygote.start`; on a machine that is not as usual it always does.
     """
 
     root: Path
@@ -48,6 +49,7 @@ class House:
     extra: dict[str, str | None] = field(default_factory=dict)
     own: tuple[str, ...] = ()
     started_by: tuple[str, ...] | None = None
+    tries_sandbox: bool = True
 
     @property
     def config(self) -> Path:
@@ -72,7 +74,12 @@ class House:
                 command, env=self.environ, capture_output=True, encoding="utf-8", check=False
             )
         apart = Apart(self.around, self.own) if self.around or self.own else None
-        return forks.run("doctor", *self.options, *options, environ=self.environ, apart=apart)
+        return forks.run(
+            *("doctor", *self.options, *options),
+            environ=self.environ,
+            tries_sandbox=self.tries_sandbox or apart is not None,
+            apart=apart,
+        )
 
     def found(self) -> dict[str, Any]:
         """Return its answer for programs."""
