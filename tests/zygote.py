@@ -47,6 +47,9 @@ def main(descriptor: int, root: str) -> None:
     sys.path.insert(0, root)
     for name in ("codexbridge", *_modules(), *LATER, "tests.matrix.witness"):
         importlib.import_module(name)
+    from tests.matrix import witness
+
+    witness.make_store()
     gc.freeze()
     alive: set[int] = set()
     with socket.socket(fileno=descriptor) as orders:
@@ -104,9 +107,9 @@ def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
             _set_apart(**order["apart"])
         from tests.matrix import witness
 
-        witness.hasten(order["sandbox"])
         if order["watch"] is not None:
             witness.watch(**order["watch"])
+        witness.hasten(order["sandbox"], watched=order["watch"] is not None)
         from codexbridge import main as codexbridge
 
         code = codexbridge(order["argv"])
