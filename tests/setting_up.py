@@ -201,13 +201,13 @@ class Trial:
         return {path.name: (path.stat().st_mode & 0o777, path.read_bytes()) for path in paths}
 
     def gateways(self) -> list[psutil.Process]:
-        """Return the gateways that run with this home."""
+        """Return the gateways that run with this home, by where their output goes."""
         found = []
-        for process in psutil.process_iter(["cmdline"]):
-            with contextlib.suppress(psutil.Error):
-                is_gateway = {"codexbridge", "gateway"} <= {*(process.info["cmdline"] or [])}
-                if is_gateway and process.environ().get("CODEXBRIDGE_HOME") == str(self.root):
-                    found.append(process)
+        for pid in psutil.pids():
+            with contextlib.suppress(OSError, psutil.Error):
+                log = Path(f"/proc/{pid}/fd/1").readlink()
+                if log.name == "gateway.log" and log.is_relative_to(self.root):
+                    found.append(psutil.Process(pid))
         return found
 
     def end_gateways(self) -> None:

@@ -90,8 +90,11 @@ def _start(order: dict[str, Any], descriptors: list[int], orders: socket.socket)
 
 
 def _become(order: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    from tests import standby
+
     code = 1
     try:
+        standby.put_beside(order["argv"], descriptors, _become)
         os.setsid()
         if order["terminal"]:
             fcntl.ioctl(descriptors[0], termios.TIOCSCTTY, 0)
