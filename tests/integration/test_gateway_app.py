@@ -12,11 +12,12 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import aiohttp
 import pytest
@@ -40,7 +41,6 @@ TOKEN = "callbackToken"
 AES_KEY = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG"
 CORP, APP, USER = "ww0123456789", 1000002, "zhangwei"
 CALLBACK = "/wecom/app"
-COMMAND = (sys.executable, "-I", "-m", "codexbridge", "gateway")
 # The gateway, whose writing thread meets a fault of our own once there is a file named “fault”.
 FAULTY = """
 import os, pathlib, sys, codexbridge
@@ -55,11 +55,12 @@ sys.exit(codexbridge.main())
 """
 
 
-# A folder on a file system of its own that holds 4 MB, with what was in another; then a command.
-TMPFS = (
-    'mkdir -m 700 "$1" && mount -t tmpfs -o size=4m,mode=700 tmpfs "$1" && '
-    'cp -a "$2"/. "$1" && shift 2 && exec "$@"'
-)
+# A folder on a file system of its own that holds 4 MB, with what was in another.
+TMPFS = """
+mkdir -m 700 {state}
+mount -t tmpfs -o size=4m,mode=700 tmpfs {state}
+cp -a {before}/. {state}
+"""
 
 
 class WeCom:
@@ -88,17 +89,36 @@ class WeCom:
 
 
 class Process:
-    """One run of ``codexbridge gateway``."""
+    """One run of ``codexbridge gateway``.
 
-    def __init__(self, child: asyncio.subprocess.Process, base: str) -> None:
+    Attributes:
+        said: What it writes to the stream that is read.
+        base: Where it listens, once that is known.
+    """
+
+    def __init__(self, child: forks.Fork | subprocess.Popen[bytes], said: BinaryIO) -> None:
         self.child = child
-        self.base = base
+        self.said = said
+        self.base = ""
+
+    async def line(self) -> bytes:
+        """Return the next line that it writes."""
+        async with asyncio.timeout(30):
+            return await asyncio.to_thread(self.said.readline)
+
+    async def rest(self) -> bytes:
+        """Return all that it writes from now on."""
+        async with asyncio.timeout(30):
+            return await asyncio.to_thread(self.said.read)
+
+    async def wait(self) -> int:
+        """Wait for its end and return its exit code."""
+        return await asyncio.to_thread(self.child.wait, 30)
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """End it and return its exit code."""
-        self.child.send_signal(number)
-        async with asyncio.timeout(30):
-            return await self.child.wait()
+        os.kill(self.child.pid, number)
+        return await self.wait()
 
 
 class Place:
@@ -146,26 +166,48 @@ class Place:
         )
         return done.returncode, done.stdout, done.stderr
 
-    async def start(self, command: Sequence[str] = COMMAND) -> Process:
-        """Start the gateway and return once it says that it listens."""
-        child = await asyncio.create_subprocess_exec(
-            *command,
-            "--secrets-dir",
-            str(self.root / "config" / "secrets"),
-            "--port-file",
-            str(self.root / "port"),
-            env=self.environ | {"CODEXBRIDGE_GATEWAY__LOG_FORMAT": "json"},
-            stderr=asyncio.subprocess.PIPE,
+    async def start(
+        self, program: Sequence[str] | None = None, apart: forks.Apart | None = None
+    ) -> Process:
+        """Start the gateway, forked or as a program, and return once it says that it listens."""
+        arguments = (
+            *("gateway", "--secrets-dir", str(self.root / "config" / "secrets")),
+            *("--port-file", str(self.root / "port")),
         )
-        assert child.stderr is not None
-        async with asyncio.timeout(30):
-            while line := await child.stderr.readline():
-                record = strict_json.loads(line, max_bytes=8192)
-                if record["event"] == "listening":
-                    process = Process(child, f"http://127.0.0.1:{record['port']}")
-                    self._children.append(process)
-                    return process
+        environ = self.environ | {"CODEXBRIDGE_GATEWAY__LOG_FORMAT": "json"}
+        process = await asyncio.to_thread(self.run, arguments, 2, environ, program, apart)
+        while line := await process.line():
+            record = strict_json.loads(line, max_bytes=8192)
+            if record["event"] == "listening":
+                process.base = f"http://127.0.0.1:{record['port']}"
+                return process
         raise AssertionError("the gateway ended before it listened")
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        stream: int,
+        environ: dict[str, str],
+        program: Sequence[str] | None = None,
+        apart: forks.Apart | None = None,
+    ) -> Process:
+        """Start ``codexbridge ARGUMENTS`` and read its output (stream 1) or errors (2)."""
+        ours, theirs = os.pipe()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        out, err = (theirs if number == stream else nothing for number in (1, 2))
+        child: forks.Fork | subprocess.Popen[bytes]
+        if program is None:
+            child = forks.shared_zygote().start(
+                arguments, environ=environ, streams=[nothing, out, err], apart=apart
+            )
+        else:
+            child = subprocess.Popen(
+                [*program, *arguments], env=environ, stdin=nothing, stdout=out, stderr=err
+            )
+        os.close(theirs)
+        os.close(nothing)
+        self._children.append(Process(child, os.fdopen(ours, "rb")))
+        return self._children[-1]
 
     async def say(self, process: Process, text: str, *, msg_id: int) -> int:
         """Send a member's message as WeCom would, and return the status."""
@@ -240,9 +282,9 @@ class Place:
     async def close(self) -> None:
         """Leave no process behind."""
         for process in self._children:
-            if process.child.returncode is None:
-                process.child.kill()
-                await process.child.wait()
+            process.child.kill()
+            await process.wait()
+            process.said.close()
 
 
 class Machine:
@@ -404,19 +446,13 @@ async def test_replacing_a_machine_closes_its_session_and_refuses_its_old_key(
 async def test_the_admin_sees_the_words_that_the_machine_shows(
     place: Place, gateway: Process
 ) -> None:
-    child = await asyncio.create_subprocess_exec(
-        *COMMAND,
-        *("pair", "--machine", "dev-1", "--member", USER, "--wait"),
-        env=place.environ,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert child.stdout is not None
-    async with asyncio.timeout(30):
-        while not (found := re.search(rb"CB1-[A-Z2-7]{26}", await child.stdout.readline())):
-            pass
-        await place.use_code(gateway, found[0].decode())
-        rest = (await child.stdout.read()).decode()
-        assert await child.wait() == 0
+    words = ("gateway", "pair", "--machine", "dev-1", "--member", USER, "--wait")
+    admin = await asyncio.to_thread(place.run, words, 1, place.environ)
+    while not (found := re.search(rb"CB1-[A-Z2-7]{26}", await admin.line())):
+        pass
+    await place.use_code(gateway, found[0].decode())
+    rest = (await admin.rest()).decode()
+    assert await admin.wait() == 0
     assert place.paired is not None
     assert "  ".join(check_words(place.key.public, place.paired.gateway_key)) in rest
 
@@ -426,16 +462,14 @@ async def test_a_fault_in_the_stores_thread_ends_the_process_and_not_in_silence(
     place: Place,
 ) -> None:
     await place.call("member", "add", USER)
-    gateway = await place.start((sys.executable, "-c", FAULTY, "gateway"))
+    gateway = await place.start((sys.executable, "-c", FAULTY))
     await asyncio.to_thread((place.root / "fault").touch)
     # Its own rounds may meet the fault first, and then nobody answers any more.
     with contextlib.suppress(aiohttp.ClientError):
         async with place.http.get(gateway.base + "/health/ready") as answer:
             assert answer.status == 503
-    assert gateway.child.stderr is not None
-    async with asyncio.timeout(30):
-        said = (await gateway.child.stderr.read()).splitlines()
-        assert await gateway.child.wait() == 1
+    said = (await gateway.rest()).splitlines()
+    assert await gateway.wait() == 1
     records = [strict_json.loads(line, max_bytes=8192) for line in said[:-1]]
     (ended,) = [record for record in records if record["event"] == "part.ended"]
     assert (ended["part"], ended["error"]) == ("store", "RuntimeError: unforeseen")
@@ -453,19 +487,8 @@ async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart
     state = place.root / "state" / "gateway"
     await asyncio.to_thread(shutil.move, state, place.root / "before")
     place.environ["CODEXBRIDGE_GATEWAY__ADMINS"] = '["boss"]'
-    gateway = await place.start(
-        (
-            "unshare",
-            "--mount",
-            "sh",
-            "-c",
-            TMPFS,
-            "sh",
-            str(state),
-            str(place.root / "before"),
-            *COMMAND,
-        )
-    )
+    script = TMPFS.format(state=state, before=place.root / "before")
+    gateway = await place.start(apart=forks.Apart(script))
     inside = Path(f"/proc/{gateway.child.pid}/root{state}")
 
     async def parts() -> dict[str, bool]:
@@ -535,7 +558,7 @@ async def test_a_second_gateway_on_the_same_store_does_not_start(
     place: Place, gateway: Process
 ) -> None:
     code, _, errors = await place.call("--secrets-dir", str(place.root / "config/secrets"))
-    assert gateway.child.returncode is None
+    assert gateway.child.poll() is None
     assert code == 2
     assert errors.count("\n") == 1
     assert "gateway.db" in errors
