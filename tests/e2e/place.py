@@ -257,23 +257,32 @@ class Place:
 
     def chat(self, user: str = "zhangwei") -> list[str]:
         """Return what the app said to a member, as the simulator decoded it."""
-        url = f"http://127.0.0.1:{self.made.config.page_port}/api/messages"
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            bubbles = json.loads(answer.read())
-        return [
-            _words_of(bubble)
-            for bubble in bubbles
-            if bubble["sender"] == "app" and bubble["user"] == user
-        ]
+        return [_words_of(bubble) for bubble in self._bubbles() if _is_said_to(user, bubble)]
 
     def hears(self, *words: str, user: str = "zhangwei", seconds: float = PATIENCE) -> str:
         """Wait for a chat message with all the words and return it."""
+        return self.hears_that(lambda text: all(word in text for word in words), user, seconds)
 
-        def look() -> str:
-            found = (text for text in self.chat(user) if all(word in text for word in words))
-            return next(found, "")
+    def hears_that(
+        self, fits: Callable[[str], bool], user: str = "zhangwei", seconds: float = PATIENCE
+    ) -> str:
+        """Wait for a chat message that fits and return it; the simulator tells what is new."""
+        until, last, fresh = time.monotonic() + seconds, 0, self._bubbles()
+        while True:
+            for bubble in fresh:
+                last = bubble["number"]
+                if _is_said_to(user, bubble) and fits(text := _words_of(bubble)):
+                    return text
+            assert time.monotonic() < until, f"not within {seconds} s: {self.chat(user)}"
+            with contextlib.suppress(TimeoutError):
+                fresh = self._bubbles(last, wait_s=until - time.monotonic())
 
-        return wait_until(look, seconds=seconds)
+    def _bubbles(self, after: int = 0, wait_s: float = 0.0) -> list[dict[str, Any]]:
+        """Return what came or changed after a number; with a time, wait for the first."""
+        page = f"http://127.0.0.1:{self.made.config.page_port}"
+        url = f"{page}/api/messages?after={after}&wait={int(wait_s > 0)}"
+        with urllib.request.urlopen(url, timeout=max(wait_s, 5)) as answer:
+            return list(json.loads(answer.read()))
 
     # the machine
 
@@ -325,6 +334,10 @@ class Place:
             whole = "NOT SANDBOXED" in shown or "both groups" in shown or "whole" in shown
             terminal.type(code[0] if whole else code[1])
             return shown + terminal.read_to_end()
+
+
+def _is_said_to(user: str, bubble: Mapping[str, Any]) -> bool:
+    return bool(bubble["sender"] == "app" and bubble["user"] == user)
 
 
 def _words_of(bubble: Mapping[str, Any]) -> str:
