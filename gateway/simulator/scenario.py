@@ -29,6 +29,7 @@ MAX_BYTES: Final = 65_536
 MAX_STEPS: Final = 100
 MAX_WITHIN_S: Final = 3600
 LOOK_S: Final = 0.05
+LOOKS: Final = 20  # whoever has waited long looks less often: after a twentieth of that once more
 SHOWN_CHARS: Final = 60  # of an answer
 FOLDER: Final = "scenarios"
 
@@ -364,7 +365,7 @@ class Run:
             decided = {"sent": answers, "held": failed, "nothing": answers, "called": called}
             if decided[step.value] or waited_s >= within_s:
                 break
-            self._sleep(LOOK_S)
+            self._sleep(min(max(LOOK_S, waited_s / LOOKS), within_s - waited_s))
             waited_s = self._clock.now().mono - begun
         good = bool(decided[step.value]) != (step.value == "nothing")
         if step.value == "held" and answers:

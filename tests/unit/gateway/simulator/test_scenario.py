@@ -209,6 +209,21 @@ def test_where_nothing_comes_it_is_asked_whether_this_is_a_member() -> None:
         assert "member" not in play(Scripted(feed), step)[0].found
 
 
+def test_who_has_waited_long_looks_less_often_and_once_more_at_the_end() -> None:
+    clock, slept = ManualClock(), list[float]()
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        clock.advance(seconds)
+
+    scenario = parse_scenario(HEAD + expect("sent", "within = 150"), name="x")
+    run = Run(scenario, Scripted(), clock=clock, lang="en", user="li", sleep=sleep)
+    assert [one.good for one in run.outcomes()] == [False]
+    assert slept[:20] == [0.05] * 20
+    assert len(slept) < 150
+    assert 149.9 < sum(slept) < 150.1
+
+
 def test_what_the_simulator_does_not_know_ends_it_and_is_mended() -> None:
     simulator = Scripted()
 
