@@ -1,7 +1,7 @@
-"""A scripted ``codex app-server``: ``python -I tests/app_server.py SCRIPT.json app-server …``.
+"""A scripted ``codex app-server``: `main`, with ``SCRIPT.json app-server …`` (`codex_desk`).
 
 It speaks the lines of the real one and, as that does, writes files itself once an edit was
-accepted, wherever the path leads.  The script is JSON: ``version``, ``log`` (a file that gets each
+accepted, wherever the path leads.  The script is JSON: ``log`` (a file that gets each
 line it was sent, and its environment first), ``thread`` (more of the answer to ``thread/start``),
 ``complains`` (said on stderr), ``refuses`` (methods answered with an error) and ``turns``: a list
 of steps for each turn in order, the last for all that follow.  ``when`` maps words to the steps of
@@ -232,12 +232,4 @@ class Server:
 
 def main() -> None:
     """Be the program that the script tells of."""
-    script = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    if sys.argv[2:] == ["--version"]:
-        sys.stdout.write(script.get("version", "codex-cli 0.169.0") + "\n")
-    else:
-        Server(script).run()
-
-
-if __name__ == "__main__":
-    main()
+    Server(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))).run()

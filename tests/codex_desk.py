@@ -89,8 +89,17 @@ class Scripted:
         told = {"turns": turns, "log": str(self._log), **facts}
         script.write_text(json.dumps(told), encoding="utf-8")
         self.program = folder / "codex"
-        words = [sys.executable, "-I", str(ROOT / "tests/app_server.py"), str(script)]
-        self.program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
+        # As a module it is compiled once, and a shell can tell a version.
+        play = (
+            f"import sys; sys.path.append({str(ROOT)!r}); import tests.app_server as it; it.main()"
+        )
+        words = [sys.executable, "-I", "-S", "-c", play, str(script)]
+        version = shlex.quote(facts.get("version", "codex-cli 0.169.0"))
+        self.program.write_text(
+            f'#!/bin/sh\n[ "$*" = --version ] && exec echo {version}\n'
+            f'exec {shlex.join(words)} "$@"\n',
+            encoding="utf-8",
+        )
         self.program.chmod(0o755)
 
     @property

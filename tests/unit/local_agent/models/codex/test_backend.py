@@ -251,9 +251,8 @@ async def test_a_command_is_declined_and_becomes_a_suggestion(start: Starting) -
 
 
 @pytest.mark.requirement("R62")
-@pytest.mark.parametrize(
-    "method",
-    [
+async def test_nothing_else_that_the_program_asks_for_is_given(start: Starting) -> None:
+    methods = (
         "item/tool/requestUserInput",
         "mcpServer/elicitation/request",
         "item/permissions/requestApproval",
@@ -263,15 +262,11 @@ async def test_a_command_is_declined_and_becomes_a_suggestion(start: Starting) -
         "applyPatchApproval",
         "execCommandApproval",
         "of/tomorrow",
-    ],
-)
-async def test_nothing_else_that_the_program_asks_for_is_given(
-    start: Starting, method: str
-) -> None:
-    backend, scripted = start([{"do": "ask", "method": method}, text("done")])
+    )
+    backend, scripted = start([*({"do": "ask", "method": one} for one in methods), text("done")])
     assert (await backend.ask(question(), Heard())).text == "done"
-    (answer,) = scripted.answers
-    assert answer["error"]["code"] == -32601
+    codes = [answer.get("error", {}).get("code") for answer in scripted.answers]
+    assert dict(zip(methods, codes, strict=True)) == dict.fromkeys(methods, -32601)
 
 
 async def test_what_is_asked_for_another_thread_is_refused(
