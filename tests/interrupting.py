@@ -14,12 +14,30 @@ import pytest
 
 from local_agent.workspace import temporary_files
 
-# What a change calls, by kind: one that only reads can fail as well.
+# What a change calls, by kind: one that only reads can fail as well.  An ``open`` that may make a
+# file is a ``create``.
 CALLS = (
     *("close", "dup", "fchmod", "fstat", "fsync", "link", "mkdir", "open", "read", "rename"),
     *("rmdir", "scandir", "stat", "unlink", "utime", "write"),
 )
-ALLOCATING = frozenset(("link", "mkdir", "open", "rename", "renameat2", "write", "fsync"))
+KINDS = frozenset((*CALLS, "create", "renameat2"))
+CAN_FAIL = KINDS - {"close"}
+ALLOCATING = frozenset(("create", "link", "mkdir", "open", "write", "fsync"))
+# What a kill can come before or after: before and after another call the files are the same.
+CHANGING = frozenset(
+    (
+        "create",
+        "fchmod",
+        "link",
+        "mkdir",
+        "rename",
+        "renameat2",
+        "rmdir",
+        "unlink",
+        "utime",
+        "write",
+    )
+)
 
 
 @dataclass(slots=True)
@@ -27,14 +45,16 @@ class Interruption:
     """Counts calls and acts at one of them.
 
     Attributes:
-        act: Called with the name of the call, before it happens; may raise, or end the process.
+        act: Called with the kind of the call, before it happens; may raise, or end the process.
         at: Which call, from 0.
+        kinds: Which calls count.
         lasting: Act at every later call, too.
-        calls: The names of the calls so far.
+        calls: The kinds of the calls so far.
     """
 
     act: Callable[[str], None]
     at: int
+    kinds: frozenset[str] = KINDS
     lasting: bool = False
     calls: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -46,6 +66,8 @@ class Interruption:
 
     def note(self, name: str) -> None:
         """Count a call."""
+        if name not in self.kinds:
+            return
         with self.lock:
             self.calls.append(name)
             number = len(self.calls) - 1
@@ -65,21 +87,10 @@ def interrupted(interruption: Interruption) -> Iterator[None]:
 
 
 def failing(number: int) -> Callable[[str], None]:
-    """Return an act that fails the call, as the system does; closing never fails."""
+    """Return an act that fails the call, as the system does."""
 
-    def act(name: str) -> None:
-        if name != "close":
-            raise OSError(number, os.strerror(number))
-
-    return act
-
-
-def full_disk(number: int) -> Callable[[str], None]:
-    """Return an act that fails whatever needs room."""
-
-    def act(name: str) -> None:
-        if name in ALLOCATING - {"renameat2", "rename"}:
-            raise OSError(number, os.strerror(number))
+    def act(_name: str) -> None:
+        raise OSError(number, os.strerror(number))
 
     return act
 
@@ -90,11 +101,11 @@ def kill(_name: str) -> None:
 
 
 def killed_in_child(at: int, work: Callable[[], object]) -> bool:
-    """Do the work in a child that is killed at a call; tell whether it got that far."""
+    """Do the work in a child that is killed before a change; tell whether it got that far."""
     child = os.fork()
     if child == 0:
         try:
-            with interrupted(Interruption(kill, at)):
+            with interrupted(Interruption(kill, at, CHANGING)):
                 work()
         finally:
             os._exit(0)
@@ -104,7 +115,8 @@ def killed_in_child(at: int, work: Callable[[], object]) -> bool:
 
 def _counted(interruption: Interruption, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **options: Any) -> Any:
-        interruption.note(name)
+        creates = name == "open" and args[1] & (os.O_CREAT | os.O_TRUNC)
+        interruption.note("create" if creates else name)
         return real(*args, **options)
 
     return call
