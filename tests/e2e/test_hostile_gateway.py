@@ -630,7 +630,7 @@ async def test_a_flood_of_tasks_opens_no_more_than_its_limit_of_approvals(
 ) -> None:
     before = await asyncio.to_thread(hostile.machine.rows)
     talk = await hostile.talk()
-    seq, count = hostile.next_seq, 200
+    seq, count = hostile.next_seq, 3 * Limits().hourly_gateway
     texts = [
         hostile.forge.seal(
             "task",
