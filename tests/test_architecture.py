@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -45,13 +46,44 @@ CLOCK_CALLS = {
 }
 
 
-def _modules(*words: str) -> Iterator[tuple[str, ast.Module]]:
-    """Yield the modules; where words are given, those whose text has one of them."""
+def _sources() -> Iterator[tuple[str, str]]:
     for place in PRODUCT:
         for path in [place] if place.is_file() else sorted(place.rglob("*.py")):
-            text = path.read_text(encoding="utf-8")
-            if not words or any(word in text for word in words):
-                yield path.relative_to(ROOT).as_posix(), ast.parse(text)
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+def _modules(*words: str) -> Iterator[tuple[str, ast.Module]]:
+    """Yield the modules; where words are given, those whose text has one of them."""
+    for name, text in _sources():
+        if not words or any(word in text for word in words):
+            yield name, ast.parse(text)
+
+
+@dataclass
+class Seen:
+    """What stands in all modules, looked through once.
+
+    Attributes:
+        texts: Module and each text in it.
+        sizes: Module, and each function in it with its lines.
+    """
+
+    texts: set[tuple[str, str]] = field(default_factory=set)
+    sizes: list[tuple[str, str, int]] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def seen() -> Seen:
+    all_of_it = Seen()
+    for name, tree in _modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant):
+                if isinstance(node.value, str):
+                    all_of_it.texts.add((name, node.value))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                size = (node.end_lineno or 0) - node.lineno + 1
+                all_of_it.sizes.append((name, node.name, size))
+    return all_of_it
 
 
 def _dotted(node: ast.AST) -> str:
@@ -96,18 +128,12 @@ def test_only_the_clock_module_reads_the_clock() -> None:
 
 
 @pytest.mark.requirement("P1")
-def test_no_setting_flag_or_variable_can_stand_in_for_a_confirmation() -> None:
+def test_no_setting_flag_or_variable_can_stand_in_for_a_confirmation(seen: Seen) -> None:
     words = ("auto_approve", "autoapprove", "skip_approval", "always_allow", "assume_yes")
     offenders = [
-        (name, node.value)
-        for name, tree in _modules()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and (
-            any(word in node.value.lower().replace("-", "_") for word in words)
-            or node.value == "--yes"
-        )
+        (name, value)
+        for name, value in seen.texts
+        if any(word in value.lower().replace("-", "_") for word in words) or value == "--yes"
     ]
     assert offenders == []
 
@@ -139,18 +165,11 @@ def test_who_decides_is_said_where_the_agent_is_assembled_and_nowhere_else() -> 
     assert made == {"local_agent/flow/gate.py"}
 
 
-def test_modules_and_functions_stay_readable() -> None:
-    too_long = []
-    for name, tree in _modules():
-        lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
-        if lines > 500:
-            too_long.append(f"{name}: {lines} lines")
-        too_long += [
-            f"{name}: {node.name} has {size} lines"
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and (size := (node.end_lineno or 0) - node.lineno + 1) > 60
-        ]
+def test_modules_and_functions_stay_readable(seen: Seen) -> None:
+    too_long = [
+        f"{name}: {lines} lines" for name, text in _sources() if (lines := text.count("\n")) > 500
+    ]
+    too_long += [f"{name}: {what} has {size} lines" for name, what, size in seen.sizes if size > 60]
     assert too_long == []
 
 

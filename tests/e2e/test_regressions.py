@@ -7,6 +7,7 @@ import json
 import secrets
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,24 @@ from common.keystore import FileKeystore
 from common.protocol.envelope import seal_envelope
 from common.protocol.link import Link, LinkState
 from common.signing import SigningKey, VerifyKey
-from tests.e2e.place import Place, wait_until
+from tests.e2e.place import Place, sample, wait_until
 
 pytestmark = [pytest.mark.requirement("MJ-6")]
 ROOT = Path(__file__).parent.parent.parent
 CLOCK = SystemClock()
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Everything runs, and whatever is tried there becomes no task."""
+    folder = tmp_path_factory.mktemp("idle")
+    place = Place.at(folder / "home")
+    try:
+        place.start_all(sample(folder / "shop-api", [("login.py", "retry = 3\n")]), "true")
+        yield place
+        assert place.tasks() == []
+    finally:
+        place.stop()
 
 
 def request(url: str, *, body: bytes | None = None, **headers: str) -> int:
@@ -90,8 +104,8 @@ def test_an_unauthenticated_socket_that_claims_a_machine_gets_nothing(running: P
     running.waiting()
 
 
-def test_a_web_page_cannot_open_the_agents_socket(running: Place) -> None:
-    url = running.base.replace("http", "ws")
+def test_a_web_page_cannot_open_the_agents_socket(idle: Place) -> None:
+    url = idle.base.replace("http", "ws")
     with pytest.raises(InvalidStatus):
         connect(f"{url}/agent/v1/link", origin=Origin("https://evil.example"), compression=None)
 
@@ -176,12 +190,12 @@ def _key_bytes(place: Place) -> bytes:
 
 
 @pytest.mark.requirement("R71")
-def test_an_unsigned_json_post_is_refused(running: Place) -> None:
-    url = running.made.config.first.callback_url
+def test_an_unsigned_json_post_is_refused(idle: Place) -> None:
+    url = idle.made.config.first.callback_url
     body = json.dumps({"text": "@dev test", "from": "zhangwei", "machineId": "dev-1"}).encode()
     assert 400 <= request(url, body=body) < 500
     assert 400 <= request(f"{url}?msg_signature={'0' * 40}&timestamp=1&nonce=a", body=body) < 500
-    assert running.gateway_tasks() == []
+    assert idle.gateway_tasks() == []
 
 
 @pytest.mark.requirement("P1")
@@ -212,16 +226,16 @@ def test_allowing_commands_in_the_settings_still_asks(place: Place, workspace: P
 
 
 @pytest.mark.requirement("P1")
-@pytest.mark.parametrize("words", ["approve {id}", "同意 {id}", "yes", "@dev apply {id}", "批准"])
-def test_no_chat_message_approves(running: Place, workspace: Path, words: str) -> None:
+def test_no_chat_message_approves(running: Place, workspace: Path) -> None:
     running.callback("@dev test")
     short_id = running.waiting()["short_id"]
-    said = words.format(id=short_id)
-    before = len(running.chat())
-    running.callback(said if said.startswith("@dev") else f"@dev {said}")
-    wait_until(lambda: len(running.chat()) > before)
-    assert running.waiting()["short_id"] == short_id
-    assert not (workspace / "ran.txt").exists()
+    for words in ("approve {id}", "同意 {id}", "yes", "@dev apply {id}", "批准"):
+        said = words.format(id=short_id)
+        before = len(running.chat())
+        running.callback(said if said.startswith("@dev") else f"@dev {said}")
+        wait_until(lambda before=before: len(running.chat()) > before)  # type: ignore[misc]
+        assert running.waiting()["short_id"] == short_id, words
+        assert not (workspace / "ran.txt").exists(), words
 
 
 @pytest.mark.requirement("R20")
@@ -251,17 +265,17 @@ def _last_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def test_a_wrong_receive_id_is_refused(running: Place) -> None:
+def test_a_wrong_receive_id_is_refused(idle: Place) -> None:
     """Right token and key, another corp: only the receive id inside the ciphertext tells."""
-    config = running.made.config
+    config = idle.made.config
     foreign = config.with_app(replace(config.first, corp_id="ww0000000000000000"))
-    stranger = Place(running.root, replace(running.made, config=foreign), running.gateway_port)
+    stranger = Place(idle.root, replace(idle.made, config=foreign), idle.gateway_port)
     assert 400 <= stranger.callback("@dev test") < 500
-    assert running.gateway_tasks() == []
+    assert idle.gateway_tasks() == []
 
 
-def test_no_endpoint_operates_without_authentication(running: Place) -> None:
-    base = running.base
+def test_no_endpoint_operates_without_authentication(idle: Place) -> None:
+    base = idle.base
     assert request(f"{base}/health/live") == 200
     assert request(f"{base}/health/ready") == 200
     for path in ("/", "/tasks", "/api/tasks", "/admin", "/metrics", "/approve", "/agent/v1/tasks"):
@@ -269,4 +283,4 @@ def test_no_endpoint_operates_without_authentication(running: Place) -> None:
         assert request(base + path, body=b"{}") in (404, 405)
     assert 400 <= request(f"{base}/agent/v1/link") < 500
     assert 400 <= request(f"{base}/agent/v1/pair", body=b"{}") < 500
-    assert running.gateway_tasks() == []
+    assert idle.gateway_tasks() == []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.place import Place
+from tests.each import each
 from tests.init.agent.guide import devices, kept, line_for
 
 ALONE = ("init", "--non-interactive")
@@ -38,8 +38,8 @@ def test_the_only_command_that_the_files_name_is_taken_without_being_named(
     assert b'"test_command":"make test"' in kept(place)["config/workspaces.json"]
 
 
-@pytest.mark.parametrize(
-    ("stdin", "named", "what"),
+@each(
+    "stdin, named, what",
     [
         ("", (), "The pairing line is missing"),
         ("CB1-AAAA\n", (), "The pairing line is missing"),
@@ -51,10 +51,14 @@ def test_the_only_command_that_the_files_name_is_taken_without_being_named(
     ],
 )
 def test_what_is_missing_or_wrong_is_one_line(
-    place: Place, stdin: str, named: tuple[str, ...], what: str
+    place: Place, tmp_path: Path, stdin: str, named: tuple[str, ...], what: str
 ) -> None:
-    given = line_for(place) if stdin == "PAIRED" else stdin
-    done = place.run(*ALONE, *named, stdin=given, check=False)
+    # A machine of its own each time, with the same gateway.
+    machine = f"dev-{secrets.token_hex(4)}"
+    here = Place(tmp_path / machine, place.made, place.gateway_port, place.extra)
+    here.root.mkdir(mode=0o700)
+    given = line_for(place, machine) if stdin == "PAIRED" else stdin
+    done = here.run(*ALONE, *named, stdin=given, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert what in done.stderr
