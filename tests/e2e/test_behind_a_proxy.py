@@ -215,6 +215,11 @@ def _filled(example: str, *changes: tuple[str, str]) -> str:
 
 
 PROXIES = {"nginx": nginx_command, "caddy": caddy_command}
+# The requests are the same, so all runs of the tests have one of them.
+MARKS = {
+    "nginx": [pytest.mark.needs("nginx")],
+    "caddy": [pytest.mark.needs("caddy"), pytest.mark.thorough],
+}
 
 
 def write_certificate(folder: Path) -> None:
@@ -240,7 +245,7 @@ def write_certificate(folder: Path) -> None:
     (folder / "privkey.pem").write_bytes(private)
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.needs(name)) for name in PROXIES])
+@pytest.fixture(params=[pytest.param(name, marks=marks) for name, marks in MARKS.items()])
 def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Front]:
     """A gateway and a proxy run, with one member and no machine."""
     write_certificate(tmp_path)

@@ -18,6 +18,8 @@ from tests.e2e.place import Place, wait_until
 from tests.e2e.proposing import LOGIN, Shop, codex, exact, http, repository
 from tests.model_server import Started, started
 
+pytestmark = pytest.mark.thorough  # one by one: tests/integration/test_model_misbehaves.py
+
 DEADLINE_S = 10  # the least that the settings allow
 IDLE_S = 5
 LEFT_OUT = ("outside", "guarded", "secrets")  # edits that a proposal may not hold
@@ -224,7 +226,6 @@ def check_health(shop: Shop, kind: str, diff: str) -> None:
     shop.place.start_agent()
 
 
-@pytest.mark.thorough
 @pytest.mark.requirement("P1")
 @pytest.mark.requirement("P7")
 @pytest.mark.requirement("NL-12.6")
@@ -260,7 +261,6 @@ def test_codex_whose_service_misbehaves_ends_in_one_truthful_outcome(shop: Shop)
     check_around(shop)
 
 
-@pytest.mark.thorough
 @pytest.mark.requirement("R62")
 def test_a_program_that_misbehaves_ends_in_one_truthful_outcome(shop: Shop) -> None:
     shop.change_model("child")

@@ -1,4 +1,8 @@
-"""The window with hands at it: what counts as a decision, and what never does."""
+"""The window with hands at it: what counts as a decision, and what never does.
+
+All runs of the tests have an approval of a message from the chat, and the two ways in which others
+could approve: programs, and a click that was meant for something else.  The rest is thorough.
+"""
 
 from __future__ import annotations
 
@@ -178,6 +182,7 @@ def another(screen: Screen, geometry: str) -> str:
 
 
 @pytest.mark.requirement("R28")
+@pytest.mark.thorough
 def test_a_click_after_arming_approves_exactly_what_was_shown(screen: Screen) -> None:
     seal, _ = windows.a_command()
     seen = put_up(screen, seal)
@@ -196,6 +201,7 @@ def test_a_click_after_arming_approves_exactly_what_was_shown(screen: Screen) ->
 
 
 @pytest.mark.requirement("R53")
+@pytest.mark.thorough
 def test_a_click_releases_exactly_the_answer_that_was_shown(screen: Screen) -> None:
     seal = windows.a_release("It retries.\nWithout a pause.")
     seen = put_up(screen, seal, answer="It retries.\nWithout a pause.")
@@ -225,6 +231,7 @@ def test_a_click_that_is_taken_back_by_moving_away_does_nothing(screen: Screen) 
 
 
 @pytest.mark.requirement("R28")
+@pytest.mark.thorough
 def test_the_keyboard_approves_by_tab_and_space_and_never_by_enter(screen: Screen) -> None:
     seen = put_up(screen)
     seen.focus()
@@ -235,6 +242,7 @@ def test_the_keyboard_approves_by_tab_and_space_and_never_by_enter(screen: Scree
     assert seen.answer()["decision"] == "approve"
 
 
+@pytest.mark.thorough
 def test_reject_has_the_first_focus_and_rejects(screen: Screen) -> None:
     seen = put_up(screen)
     seen.focus()
@@ -260,6 +268,7 @@ def test_the_window_leaves_the_focus_to_whoever_is_typing(screen: Screen) -> Non
 
 
 @pytest.mark.requirement("R28")
+@pytest.mark.thorough
 def test_keys_that_were_meant_for_something_else_do_nothing(screen: Screen) -> None:
     def type_on(seen: Seen) -> None:
         seen.focus()
@@ -319,9 +328,8 @@ def test_a_click_after_the_window_was_moved_does_nothing(screen: Screen) -> None
 
 
 @pytest.mark.requirement("R28")
-@pytest.mark.parametrize(
-    "how", ["Escape", pytest.param("alt+F4", marks=pytest.mark.thorough), "later"]
-)
+@pytest.mark.parametrize("how", ["Escape", "alt+F4", "later"])
+@pytest.mark.thorough
 def test_closing_the_window_decides_nothing(screen: Screen, how: str) -> None:
     seen = put_up(screen)
     seen.over("later")
@@ -334,12 +342,14 @@ def test_closing_the_window_decides_nothing(screen: Screen, how: str) -> None:
     assert seen.answer()["decision"] == "none"
 
 
+@pytest.mark.thorough
 def test_a_window_whose_time_is_over_closes_and_decides_nothing(screen: Screen) -> None:
     assert put_up(screen, lasts_s=2).answer()["decision"] == "none"
 
 
 @pytest.mark.requirement("R27")
 @pytest.mark.parametrize("how", ["destroyed", "cut off", "killed"])
+@pytest.mark.thorough
 def test_a_window_that_is_taken_away_says_nothing_that_counts(screen: Screen, how: str) -> None:
     seen = put_up(screen)
     if how == "destroyed":
@@ -354,6 +364,7 @@ def test_a_window_that_is_taken_away_says_nothing_that_counts(screen: Screen, ho
 
 
 @pytest.mark.requirement("R27")
+@pytest.mark.thorough
 def test_no_other_program_can_speak_to_the_window_through_tk(screen: Screen) -> None:
     seen = put_up(screen)
     script = """
@@ -378,6 +389,7 @@ for name in {"Codexbridge", "codexbridge", *names} - {root.tk.call("tk", "appnam
 
 @pytest.mark.requirement("R23")
 @pytest.mark.parametrize("what", ["seal", "diff", "order"])
+@pytest.mark.thorough
 def test_bytes_that_are_not_those_that_were_sealed_are_not_shown(screen: Screen, what: str) -> None:
     seal, diff = windows.a_change()
     order = windows.an_order(seal)
@@ -446,6 +458,7 @@ def test_a_panel_that_has_the_focus_shows_it(screen: Screen) -> None:
 
 
 @pytest.mark.requirement("R29")
+@pytest.mark.thorough
 def test_high_risk_is_read_to_its_end_and_its_whole_code_is_typed(screen: Screen) -> None:
     seal, diff = windows.a_change(windows.HOSTILE + windows.DIFF)
     code = short_code(digest(seal_bytes(seal)))
@@ -494,6 +507,7 @@ def test_several_steps_are_read_to_their_end(screen: Screen) -> None:
 
 
 @pytest.mark.requirement("R29")
+@pytest.mark.thorough
 def test_the_code_is_typed_and_cannot_be_pasted(screen: Screen) -> None:
     seal, diff = windows.a_command(script="make release")
     code = short_code(digest(seal_bytes(seal)))
@@ -513,6 +527,7 @@ def test_the_code_is_typed_and_cannot_be_pasted(screen: Screen) -> None:
 
 
 @pytest.mark.requirement("R29")
+@pytest.mark.thorough
 def test_for_high_risk_a_click_alone_is_never_enough(screen: Screen) -> None:
     seen = put_up(screen, *windows.a_sync(), risk="high", reasons=("publishes",))
     seen.focus()
@@ -530,6 +545,7 @@ def test_for_high_risk_a_click_alone_is_never_enough(screen: Screen) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_part_of_a_change_is_asked_for_anew_and_not_approved(screen: Screen) -> None:
     seal, diff = windows.a_change()
     seen = put_up(screen, seal, diff, can_narrow=True)
@@ -545,6 +561,7 @@ def test_part_of_a_change_is_asked_for_anew_and_not_approved(screen: Screen) -> 
     assert answer["keep"] == ["shop/auth/retry.py", "tests/test_login.py"]
 
 
+@pytest.mark.thorough
 def test_the_window_speaks_chinese_and_is_dark_where_it_is_told_so(screen: Screen) -> None:
     seal, diff = windows.a_change()
     seen = put_up(screen, seal, diff, lang="zh", theme="dark")
@@ -639,6 +656,7 @@ async def ask(db: JournalThread, gate: Gate, number: int) -> PendingApproval:
 
 @pytest.mark.requirement("P1")
 @pytest.mark.requirement("R28")
+@pytest.mark.thorough
 async def test_two_questions_are_shown_in_turn_and_a_killed_window_decides_nothing(
     db: JournalThread, screen: Screen
 ) -> None:
@@ -665,6 +683,7 @@ async def test_two_questions_are_shown_in_turn_and_a_killed_window_decides_nothi
             assert (await gate.wait(first.approval_id)).outcome == "approved"
 
 
+@pytest.mark.thorough
 async def test_a_window_closes_with_the_agent(db: JournalThread, screen: Screen) -> None:
     gate = Gate(db, clock=SystemClock(), key=lambda: AGENT)
     await gate.start()
@@ -675,12 +694,14 @@ async def test_a_window_closes_with_the_agent(db: JournalThread, screen: Screen)
     assert (await gate.show(asked.approval_id)).state == "pending"
 
 
+@pytest.mark.thorough
 async def test_a_screen_is_found_by_opening_a_window_on_it(screen: Screen, tmp_path: Path) -> None:
     poisoned = {"TK_LIBRARY": str(tmp_path), "TCLLIBPATH": str(tmp_path), "PYTHONPATH": "/evil"}
     assert await WindowProgram(screen.environ | poisoned).probe()
     assert not await WindowProgram({"DISPLAY": ":4711"}).probe()
 
 
+@pytest.mark.thorough
 def test_the_probe_leaves_nothing_on_the_screen(screen: Screen) -> None:
     code, out = screen.show(PROBE).answer()
     assert (code, out) == (0, b'{"tk":true}\n')

@@ -118,6 +118,7 @@ def code_of(place: Place, short_id: str) -> str:
 @pytest.mark.requirement("P1")
 @pytest.mark.requirement("P2")
 @pytest.mark.requirement("R27")
+@pytest.mark.thorough
 def test_a_window_opens_by_itself_and_a_click_in_it_applies_the_change(
     local: Place, workspace: Path, screen: Screen
 ) -> None:
@@ -170,6 +171,7 @@ def test_a_killed_window_decides_nothing_and_the_terminal_still_works(
 
 @pytest.mark.requirement("P1")
 @pytest.mark.needs("bubblewrap")
+@pytest.mark.thorough
 def test_the_check_is_begun_approved_and_told_in_windows(
     local: Place, workspace: Path, screen: Screen
 ) -> None:
@@ -208,6 +210,7 @@ def test_what_changed_before_a_window_opens_is_asked_anew_first(
     assert (workspace / "long.txt").read_text(encoding="utf-8").startswith("1\n")
 
 
+@pytest.mark.thorough
 def test_at_the_end_of_the_agent_its_window_closes_undecided(local: Place, screen: Screen) -> None:
     short_id = proposed(local, ONE)
     opened(screen, short_id)
@@ -218,6 +221,7 @@ def test_at_the_end_of_the_agent_its_window_closes_undecided(local: Place, scree
     opened(screen, short_id)
 
 
+@pytest.mark.thorough
 def test_windows_that_are_switched_off_stay_away(local: Place, screen: Screen) -> None:
     local.stop()
     (local.root / "config").joinpath("agent.toml").write_text("windows = false\n", encoding="utf-8")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.matrix.ledger import FLUSH
 from tests.matrix.matrix import Ground
 from tests.matrix.running import read_notes
@@ -34,6 +36,7 @@ NEEDED = {
 ALSO = {("agent", "journal.db-wal"), ("gateway", "gateway.db-wal")}
 
 
+@pytest.mark.thorough
 def test_a_command_waits_for_the_disk_only_where_somebody_relies_on_it(
     ground: Ground, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ from tests.matrix.matrix import Ground, points
 from tests.matrix.scenarios import SCENARIOS
 from tests.matrix.vocabulary import audit_events, states
 
-POINTS = 10
+POINTS = 5
 
 
 @pytest.mark.requirement("P3")
