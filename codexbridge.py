@@ -332,6 +332,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if reconfigure := getattr(stream, "reconfigure", None):
             # A terminal of another encoding shows a mark instead of ending in a traceback.
             reconfigure(errors="replace")
+    shown = any(stream and stream.isatty() for stream in (sys.stdout, sys.stderr))
+    if shown and not foreign_package(lang):
+        importlib.import_module("common.prose").fold_terminals()
     try:
         code = _dispatch(arguments, lang)
         sys.stdout.flush()
@@ -347,10 +350,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str], lang: Lang) -> int:
     first = arguments[0] if arguments else ""
     if first in ("", "-h", "--help"):
-        told = _help(lang)
-        if sys.stdout.isatty() and not foreign_package(lang):
-            told = importlib.import_module("common.prose").folded(told, sys.stdout)
-        print(told, end="")
+        print(_help(lang), end="")
         return EXIT_OK if first else EXIT_INPUT
     if first == "--version":
         print(f"codexbridge {__version__}")
@@ -358,9 +358,7 @@ def _dispatch(arguments: list[str], lang: Lang) -> int:
     if refusal := foreign_package(lang):
         return _complain(refusal)
     if first not in COMMANDS:
-        from common.prose import folded
-
-        return _complain(folded(_unknown(arguments, lang), sys.stderr))
+        return _complain(_unknown(arguments, lang))
     return _run(COMMANDS[first], arguments, lang)
 
 
@@ -431,13 +429,12 @@ def _parser(command: Command, lang: Lang) -> argparse.ArgumentParser:
 def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[str] | None) -> int:
     from common.arguments import with_config
     from common.errors import CodexBridgeError, ConfigError, InputError
-    from common.prose import folded
     from common.sentences import explain
 
     assert isinstance(error, CodexBridgeError)  # noqa: S101 - narrows for the type checker
     table = importlib.import_module(_ERRORS[command.module.partition(".")[0]]).ERRORS
     told = with_config(explain(error, table, lang), config)
-    print(folded(f"codexbridge: {told}", sys.stderr), file=sys.stderr)
+    print(f"codexbridge: {told}", file=sys.stderr)
     return EXIT_INPUT if isinstance(error, ConfigError | InputError) else EXIT_FAILED
 
 

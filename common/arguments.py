@@ -9,10 +9,8 @@ import argparse
 import os
 import re
 import shlex
-import sys
 from typing import Any, Final, NoReturn
 
-from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from common.terminal import wrap
 
@@ -131,7 +129,7 @@ def new_parser(program: str, lang: Lang) -> argparse.ArgumentParser:
         def error(self, message: str) -> NoReturn:
             told = _account(message, lang)
             said = say(_WRONG, lang, program=self.prog, message=told)
-            self.exit(EXIT_USAGE, folded(said, sys.stderr) + "\n")
+            self.exit(EXIT_USAGE, said + "\n")
 
     return Parser(prog=program)
 

@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
+import io
 import os
-from typing import TextIO
+import re
+import sys
+from typing import Final, TextIO
 
 from common.terminal import fold_text
+
+# What moves the cursor was laid out for the line in which it does.
+_MOVES: Final = re.compile(r"\r|\x1b(?!\[[\d;]*m)")
+
+
+class Folding(io.TextIOWrapper):
+    """A terminal on which lines break between words, whatever is printed.
+
+    What was laid out to the width stays as it is; so does what is written to `buffer`.
+    """
+
+    def write(self, text: str) -> int:
+        """Write it, folded."""
+        super().write(text if _MOVES.search(text) else folded(text, self))
+        return len(text)
+
+
+def fold_terminals() -> None:
+    """Have standard output and standard error fold, each where it is a terminal."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream and stream.isatty() and not isinstance(stream, Folding):
+            stream.flush()
+            new = Folding(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
+            setattr(sys, name, new)
 
 
 def folded(text: str, stream: TextIO) -> str:

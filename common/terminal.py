@@ -98,10 +98,11 @@ def fold(text: str, width: int) -> list[str]:
     return [*pieces, piece]
 
 
-def wrap(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int, *, cut: bool = True) -> list[str]:
     """Break prose into lines of at most ``width`` cells, at blanks where there are any.
 
-    Line ends in the text are kept; Chinese, which has no blanks, breaks between characters.
+    Line ends in the text are kept; Chinese, which has no blanks, breaks between characters.  A word
+    longer than a line is cut, or, so that it can be copied, has a longer line to itself.
     """
     lines: list[str] = []
     for paragraph in text.split("\n"):
@@ -113,14 +114,15 @@ def wrap(text: str, width: int) -> list[str]:
             carried = line[-1] if word in _NEVER_FIRST and not line[-1:].isascii() else ""
             if kept := line.removesuffix(carried).rstrip():
                 lines.append(kept)
-            *full, line = fold(carried + word.lstrip(), width)
+            begun = carried + word.lstrip()
+            *full, line = fold(begun, width) if cut else [begun]
             lines += full
         lines.append(line.rstrip())
     return lines
 
 
 def fold_text(text: str, width: int) -> str:
-    """Break text of ours into lines of at most ``width`` cells, as `wrap` does.
+    """Break text of ours into lines of at most ``width`` cells, as `wrap` does, through no word.
 
     A command that fits into a line stays on one, emphasis takes no cells, and what stands in a
     column goes on there.
@@ -141,7 +143,7 @@ def _folded(line: str, width: int) -> list[str]:
     def glued(command: re.Match[str]) -> str:
         return command[0].replace(" ", _GLUE) if cells(command[0]) <= room else command[0]
 
-    lines = wrap(_COMMAND.sub(glued, line.removeprefix(head)), room)
+    lines = wrap(_COMMAND.sub(glued, line.removeprefix(head)), room, cut=False)
     heads = [head, *([" " * cells(head)] * len(lines))]
     return [above + part.replace(_GLUE, " ") for above, part in zip(heads, lines, strict=False)]
 

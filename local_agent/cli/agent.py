@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.home import find_home
-from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from common.text import one_line, reveal_all
 from local_agent.cli import words
@@ -91,7 +90,7 @@ def run_in_foreground(args: argparse.Namespace, lang: Lang, environ: Mapping[str
     telling: set[asyncio.Task[None]] = set()
 
     def announce(agent: Agent, ground: Ground) -> None:
-        print(folded(_ready_line(ground, speaking), sys.stdout), flush=True)
+        print(_ready_line(ground, speaking), flush=True)
         if sys.stdout.isatty():  # a service's log says it already
             telling.add(asyncio.create_task(_tell(agent, speaking)))
 
@@ -134,7 +133,7 @@ async def _print(
 ) -> None:
     task = await agent.db.run(agent.db.journal.tasks.get, task_id)
     what = one_line(reveal_all(said.get(lang, "").partition("\n")[0]), LINE_BYTES)
-    print(folded(say(sentence, lang, id=task.short_id, what=what), sys.stdout), flush=True)
+    print(say(sentence, lang, id=task.short_id, what=what), flush=True)
 
 
 def _ready_line(ground: Ground, lang: Lang) -> str:

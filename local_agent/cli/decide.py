@@ -164,7 +164,7 @@ def _approved(
     if typed is None:
         return code
     _decide(home, environ, question, typed, lang)
-    terminal.write(say(APPROVED, lang, task=question.seal.short_id) + "\n")
+    terminal.tell(say(APPROVED, lang, task=question.seal.short_id))
     return 0
 
 
@@ -230,7 +230,7 @@ def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | No
     if typed is None:
         left = time_left(question.seal.expires_at, clock.now().wall_ms, lang)
         said = say(NO_DECISION, lang, task=question.seal.short_id, left=left)
-        terminal.write(said + "\n")
+        terminal.tell(said)
     return typed, code
 
 

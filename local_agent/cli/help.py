@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import common
 from common.errors import InputError
-from common.prose import folded
 from common.sentences import Lang, Sentence, say
+from local_agent.cli.screen import print_as_it_is
 
 if TYPE_CHECKING:
     import argparse
@@ -87,16 +87,16 @@ def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> in
         InputError: ``input.help-topic`` (given, did_you_mean) or ``input.no-help-topic`` (given).
     """
     if args.topic is None:
-        print(folded(_list(lang), sys.stdout))
+        print(_list(lang))
     elif args.topic == CONFIG:
-        print(folded(say(HELP_CONFIG, lang), sys.stdout))
+        print(say(HELP_CONFIG, lang))
     elif args.topic in EXAMPLES:
         # As it is, to be written to a file.
-        print(_example(args.topic), end="")
+        print_as_it_is(_example(args.topic))
     elif args.topic == MAN:
         from local_agent.cli.manual import manual
 
-        print(manual(lang), end="")
+        print_as_it_is(manual(lang))
     else:
         _show(page(args.topic, lang))
     return 0

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, UnavailableError
 from common.home import Home, find_home, private_dir
-from common.prose import folded
 from common.sentences import Lang, Sentence, explain
 from common.text import one_line
 from local_agent.cli import init_words as texts
@@ -118,13 +117,13 @@ class Setup:
 
     def put(self, question: Sentence, **facts: object) -> None:
         """Print a question, and leave the cursor behind it."""
-        print(folded(self.screen.say(question, **facts), sys.stdout), end="", flush=True)
+        print(self.screen.say(question, **facts), end="", flush=True)
 
     def complain(self, error: CodexBridgeError) -> None:
         """Say what is wrong with an answer, before it is asked for again."""
         from local_agent.error_texts import ERRORS
 
-        print(folded(explain(error, ERRORS, self.screen.lang), sys.stdout))
+        print(explain(error, ERRORS, self.screen.lang))
 
     def status(self) -> StatusView | None:
         """Return what the running agent says; None without one that can be asked."""

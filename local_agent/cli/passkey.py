@@ -109,12 +109,12 @@ def _add(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
         for kind, told in stream(home, environ, "passkey_add", name=args.name):
             if kind == "ok":
                 said = say(ADDED, lang, name=one_line(told["name"]), code=told["code"])
-                terminal.write(said + "\n")
+                terminal.tell(said)
             elif "url" in told:
                 ceremony = told["ceremony"]
-                terminal.write(say(OPEN, lang, url=one_line(told["url"], 2000)) + "\n")
+                terminal.tell(say(OPEN, lang, url=one_line(told["url"], 2000)))
             elif not _accepted(home, environ, {**told, "ceremony": ceremony}, terminal, lang):
-                terminal.write(say(NOT_ADDED, lang) + "\n")
+                terminal.tell(say(NOT_ADDED, lang))
                 return EXIT_NOT_ADDED
     finally:
         terminal.close()
@@ -125,14 +125,14 @@ def _accepted(
     home: Home, environ: Mapping[str, str], told: Json, terminal: Terminal, lang: Lang
 ) -> bool:
     """Ask for the code until it is right; False when nothing was typed."""
-    terminal.write(say(ARRIVED, lang, ends=one_line(told["ends"], 8)) + "\n")
+    terminal.tell(say(ARRIVED, lang, ends=one_line(told["ends"], 8)))
     while typed := terminal.read_line(terminal.ink("bold", say(CODE, lang))):
         try:
             call(home, environ, "passkey_confirm", ceremony=told["ceremony"], typed=typed)
         except InputError as error:
             if error.code != "passkey.wrong-code":
                 raise
-            terminal.write(terminal.ink("red", _explained(error, lang)) + "\n")
+            terminal.tell(terminal.ink("red", _explained(error, lang)))
         else:
             return True
     return False

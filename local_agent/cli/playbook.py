@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import InputError
 from common.home import find_home, private_dir
-from common.prose import folded
 from common.sentences import LANGS, Lang, Sentence, explain, language_of, say
 from common.text import one_line, reveal
 from local_agent.cli import words
@@ -158,7 +157,7 @@ def check(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     for step in definition.steps:
         for missing in sorted(steps_named(step, names) - names):
             said = say(NO_STEP, lang, step=step.name, missing=missing)
-            print(folded(said, sys.stderr), file=sys.stderr)
+            print(said, file=sys.stderr)
     return 0
 
 
@@ -326,7 +325,7 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     found = call(find_home(environ), environ, "runs")
     rows = [{**row, "started_at": iso(row["started_at"])} for row in found["runs"]]
     for run in found["damaged"]:
-        print(folded(say(DAMAGED, lang, run=run), sys.stderr), file=sys.stderr)
+        print(say(DAMAGED, lang, run=run), file=sys.stderr)
     if args.json:
         print_json({"runs": rows})
         return 0

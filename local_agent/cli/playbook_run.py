@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.home import Home
-from common.prose import folded
 from common.sentences import Lang, Sentence, explain, say
 from common.terminal import cells, clip_cells, fold
 from common.text import one_line, reveal
@@ -110,7 +109,7 @@ def follow_run(
         raise InputError(error.code, **error.facts) from error  # nothing ran: exit code 2
     except KeyboardInterrupt:
         face.close()
-        print(folded(say(DETACHED, lang, task=task), sys.stderr), file=sys.stderr)
+        print(say(DETACHED, lang, task=task), file=sys.stderr)
         return EXIT_INTERRUPTED
     face.close()
     return code

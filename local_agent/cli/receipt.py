@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from local_agent.cli import words
 
@@ -179,12 +178,12 @@ def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
     if args.output:
         path = one_line(str(args.output))
         said = say(RECEIPT_WRITTEN, lang, task=short_id, path=path)
-        print(folded(said, sys.stdout))
+        print(said)
     task = call(find_home(environ), environ, "show", task=short_id).get("task") or {}
     steps = (task.get("playbook_run") or {"steps": ()})["steps"]
     if asked := dict.fromkeys(step["task"] for step in steps if step["task"]):
         said = say(RECEIPT_OF_STEPS, lang, tasks=", ".join(asked))
-        print(folded(said, sys.stderr), file=sys.stderr)
+        print(said, file=sys.stderr)
     return 0
 
 
@@ -219,7 +218,7 @@ def _verify(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
             print_json({"ok": False, "broken": what})
         else:
             said = say(RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang))
-            print(folded(said, sys.stdout))
+            print(said)
         return 1
     if args.json:
         print_json({"ok": True, "broken": None, **_record(receipt)})

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink, cells, exact, pad, table, wrap
 
@@ -40,8 +39,7 @@ class Screen:
 
     def tell(self, sentence: Sentence, **facts: object) -> None:
         """Print the sentence."""
-        said = self.say(sentence, **facts)
-        print(folded(said, sys.stdout) if self.live else said)
+        print(self.say(sentence, **facts))
 
     def fields(self, rows: Sequence[tuple[Sentence, Sequence[str]]]) -> None:
         """Print labelled values, one value a line; what others wrote has to be revealed before."""
@@ -84,7 +82,7 @@ def read_answer(question: str) -> str:
     What is longer than an answer is none: it is read to its end, so that its rest does not answer
     the next question.
     """
-    print(folded(question, sys.stdout), end="", flush=True)
+    print(question, end="", flush=True)
     line = rest = sys.stdin.readline(MAX_ANSWER)
     while len(rest) == MAX_ANSWER and not rest.endswith("\n"):
         rest = sys.stdin.readline(MAX_ANSWER)
@@ -96,14 +94,20 @@ def read_answer(question: str) -> str:
 def print_json(value: Any) -> None:
     """Print one JSON document for programs; a terminal finds nothing in it to obey."""
     document = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True)
-    print(_HIDDEN.sub(lambda found: _escaped(found[0]), document))
+    print_as_it_is(_HIDDEN.sub(lambda found: _escaped(found[0]), document) + "\n")
 
 
 def print_json_line(value: Any) -> None:
     """Print one JSON document on one line, at once, in UTF-8 whatever the terminal's encoding."""
     document = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     line = _HIDDEN.sub(lambda found: _escaped(found[0]), document)
-    sys.stdout.buffer.write(line.encode("utf-8", "replace") + b"\n")
+    print_as_it_is(line + "\n")
+
+
+def print_as_it_is(text: str) -> None:
+    """Print, in UTF-8, what is copied or piped: a terminal folds nothing of it."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
 
 

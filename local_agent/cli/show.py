@@ -15,7 +15,7 @@ from common.terminal import table
 from common.text import one_line, reveal
 from local_agent.cli import words
 from local_agent.cli.ending import file_lines, headline, output_lines
-from local_agent.cli.screen import Screen, print_json, screen_for
+from local_agent.cli.screen import Screen, print_as_it_is, print_json, screen_for
 from local_agent.cli.tasks import asker, clock_time, date_and_time, state_of, wanted
 from local_agent.faces.control.client import call, stream
 from local_agent.words import render_duration
@@ -259,7 +259,7 @@ def _print_log(steps: Iterator[tuple[str, Json]], short_id: str, *, as_json: boo
     if as_json:
         print_json({"task": short_id, "log": text})
     else:
-        print(_readable(text))
+        print_as_it_is(_readable(text) + "\n")
 
 
 def _readable(log: str) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from common.clock import SystemClock
 from common.errors import UnavailableError
 from common.home import find_home
-from common.prose import folded
 from common.sentences import Lang, Sentence, explain, say
 from common.text import one_line
 from local_agent.cli import words
@@ -246,7 +245,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         from local_agent.error_texts import ERRORS
 
         told = f"codexbridge: {explain(error, ERRORS, lang)}"
-        print(folded(told, sys.stderr), file=sys.stderr)
+        print(told, file=sys.stderr)
         return EXIT_NOT_RUNNING
     if args.json:
         print_json(_for_programs(found))

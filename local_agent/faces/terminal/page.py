@@ -302,13 +302,14 @@ def ask(question: Question, terminal: Terminal, *, lang: Lang) -> str | None:
         KeyboardInterrupt: Ctrl-C; no decision either.
     """
     prompt = words.PROMPT_BOTH if question.high_risk else words.PROMPT
-    terminal.write(f"{say(prompt, lang)}\n{terminal.ink('dim', say(words.PROMPT_ELSE, lang))}\n")
+    terminal.tell(say(prompt, lang))
+    terminal.tell(terminal.ink("dim", say(words.PROMPT_ELSE, lang)))
     label = terminal.ink("bold", say(words.TYPE_HERE, lang, task=question.seal.short_id))
     while typed := terminal.read_line(label):
         if question.accepts(typed):
             return typed
         wrong = words.ONE_GROUP if question.is_half(typed) else words.WRONG
-        terminal.write(terminal.ink("red", say(wrong, lang)) + "\n")
+        terminal.tell(terminal.ink("red", say(wrong, lang)))
     return None
 
 

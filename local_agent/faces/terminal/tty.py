@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, TextIO
 
 from common.errors import InputError
-from common.terminal import Ink
+from common.terminal import Ink, fold_text
 
 MAX_LINE: Final = 4096  # termios(3): a line in canonical mode has at most so many bytes
 USUAL_WIDTH: Final = 80
@@ -49,6 +49,10 @@ class Terminal:
         while rest:
             rest = rest[os.write(self.descriptor, rest) :]
 
+    def tell(self, sentence: str) -> None:
+        """Write a sentence of ours in lines of this terminal."""
+        self.write(fold_text(sentence, self.width) + "\n")
+
     def read_line(self, prompt: str) -> str:
         """Return one typed line without its blanks; empty at the end of input.
 
@@ -56,7 +60,7 @@ class Terminal:
         else, and it must not answer a question that was not yet read.
         """
         termios.tcflush(self.descriptor, termios.TCIFLUSH)
-        self.write(prompt)
+        self.write(fold_text(prompt.rstrip(), self.width) + prompt[len(prompt.rstrip()) :])
         # In canonical mode one read gives one line, however it was typed.
         line = os.read(self.descriptor, MAX_LINE)
         if not line.endswith(b"\n"):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import termios
 from pathlib import Path
 
-from common.prose import folded
+import pytest
+
+from common.prose import fold_terminals, folded
 
 SAID = "Read these six words aloud: elephant fossil finger gravity harbor island "
 
@@ -28,3 +31,19 @@ def test_it_is_folded_to_the_terminal_behind_the_stream(tmp_path: Path) -> None:
                 assert told.split() == SAID.split()
     finally:
         os.close(ours)
+
+
+def test_all_that_is_printed_on_a_terminal_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(theirs, (24, 40))
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        fold_terminals()
+        print(f"\x1b[31m{SAID}\x1b[0m")
+        print(f"\r{SAID}", end="", flush=True)
+        sys.stdout.flush()
+        shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    first, moved = shown.split("\x1b[0m\r\n")
+    assert max(map(len, first.removeprefix("\x1b[31m").split("\r\n"))) <= 40
+    assert moved == f"\r{SAID}", "what is written over was laid out already"

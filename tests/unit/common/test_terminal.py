@@ -49,7 +49,13 @@ def test_folding_text_keeps_every_word_and_to_the_width(text: str, width: int) -
     inked = text.replace("b", bold)
     folded = fold_text(inked, width)
     assert "".join(folded.split()) == "".join(inked.split())
-    assert all(cells(line.replace(bold, "b")) <= width + 1 for line in folded.split("\n"))
+    bare = (line.replace(bold, "b").strip() for line in folded.split("\n"))
+    assert all(cells(line) <= width + 1 or " " not in line for line in bare)
+
+
+def test_a_word_too_long_for_a_line_is_folded_through_nowhere() -> None:
+    address = f"http://127.0.0.1:35225/{'x' * 30}"
+    assert fold_text(f"Open {address} now.", 30) == f"Open\n{address}\nnow."
 
 
 def test_a_command_to_paste_stays_on_one_line_and_a_column_below_itself() -> None:

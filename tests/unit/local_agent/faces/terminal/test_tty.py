@@ -140,7 +140,7 @@ def test_a_wrong_code_says_so_and_may_be_tried_again(person: Person) -> None:
     for wrong in (question.code[:4], "T-7K3F", "yes", "y", "é中"):
         person.reads("Code for T-7K3F: ")
         person.types(wrong + "\n")
-        person.reads("Nothing was approved")
+        person.reads(r"Nothing was\s+approved")
     person.reads("Code for T-7K3F: ")
     person.types(f" {question.code} \n")
     assert typed.result(PATIENCE) == question.code
