@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -26,6 +26,16 @@ _PRIVILEGE: Final = frozenset({
     "sudo", "su", "doas", "pkexec", "run0", "runuser", "setpriv", "chroot", "nsenter",
 })
 # fmt: on
+_SHELLS: Final = frozenset(
+    {"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh"}
+)
+# They run the program that they are given.
+_LAUNCHERS: Final = frozenset(
+    {"env", "busybox", "toybox", "timeout", "nice", "ionice", "nohup", "time", "setsid", "stdbuf"}
+    | {"xargs", "find"}
+    | _PRIVILEGE
+)
+_TAKE_VALUE: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
 _PUBLISHES: Final = frozenset(
     {
         ("git", "push"),
@@ -78,15 +88,39 @@ class CommandFacts:
 
 def command_facts(payload: Mapping[str, Any], around: Circumstances) -> CommandFacts:
     """Return the facts of a sealed command."""
-    is_shell = "script" in payload
+    is_line = "script" in payload
+    words = (payload["shell"], payload["script"]) if is_line else tuple(payload["argv"])
     return CommandFacts(
-        words=(payload["shell"], payload["script"]) if is_shell else tuple(payload["argv"]),
-        is_shell=is_shell,
+        words=words,
+        is_shell=is_line or script_at(words) is not None,
         cwd=payload["cwd"],
         sandbox=payload["sandbox"]["level"],
         network=payload["network"],
         allowed={tuple(argv) for argv in around.allowed},
     )
+
+
+def is_shell(program: str) -> bool:
+    """Tell whether a program is a shell, by its name."""
+    return posixpath.basename(program) in _SHELLS
+
+
+def script_at(argv: Sequence[str]) -> int | None:
+    """Return which argument a shell runs, as in ``sh -c "rm -rf x"``; None where none does."""
+    launched = posixpath.basename(argv[0]) in _LAUNCHERS
+    shell = next((at for at, word in enumerate(argv) if is_shell(word)), None)
+    if shell is None or (shell and not launched):
+        return None
+    is_script = skip = False
+    for at, word in enumerate(argv[shell + 1 :], shell + 1):
+        if skip:
+            skip = False
+        elif not word.startswith(("-", "+")):
+            return at if is_script else None
+        else:
+            skip = word in _TAKE_VALUE
+            is_script |= word == "--command" or bool(re.match(r"-[a-zA-Z]*c", word))
+    return None
 
 
 def judge_command(payload: Mapping[str, Any], around: Circumstances) -> list[Finding]:

@@ -16,6 +16,7 @@ from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import SAID_BY, Card, machine_name, model_name, text, value
 from local_agent.propose.words import REASON_ASKED, REASON_INFERRED, REASON_TEST_COMMAND
+from local_agent.safety.risk_commands import is_shell, script_at
 from local_agent.views.question import Fact, Lines, Named, Part, Question, Text, Value
 from local_agent.words import render_size
 
@@ -32,6 +33,10 @@ COMMAND: Final = Sentence(en="Command", zh="命令")
 ARGV: Final = Sentence(
     en="no shell; {count} {count:argument|arguments}, one on each line",
     zh="不经过 shell；共 {count} 个参数，每行一个",
+)
+ARGV_SHELL: Final = Sentence(
+    en="a shell ({shell}) runs what is in argument {at}; {count} arguments, one on each line",
+    zh="由 shell（{shell}）运行第 {at} 号参数的内容；共 {count} 个参数，每行一个",
 )
 SHELL: Final = Sentence(
     en="runs in a shell ({shell}); {count} {count:line|lines}, all shown",
@@ -145,14 +150,22 @@ def parts(question: Question) -> Iterator[Sequence[Part]]:
 def _command(payload: Mapping[str, Any]) -> Sequence[Part]:
     if "argv" in payload:
         argv: list[str] = payload["argv"]
-        note = value(text(ARGV, count=len(argv)), "quiet")
-        return [Fact("command", (note,)), Lines(tuple(map(_quoted, argv)), 0)]
+        shown = Lines(tuple(map(_quoted, argv)), 0)
+        if (at := script_at(argv)) is None:
+            note = value(text(ARGV, count=len(argv)), "quiet")
+            return [Fact("command", (note,)), shown]
+        shell = next(filter(is_shell, argv))
+        note = value(text(ARGV_SHELL, shell=shell, at=at, count=len(argv)), "danger")
+        return [Fact("command", (note, *_special(argv[at]))), shown]
     script: str = payload["script"]
     lines = script.split("\n")
     note = value(text(SHELL, shell=payload["shell"], count=len(lines)), "danger")
+    return [Fact("command", (note, *_special(script))), Lines(tuple(lines), 1)]
+
+
+def _special(script: str) -> list[Value]:
     found = operators(script)
-    special = [value(text(OPERATORS, found="  ".join(found)), "danger")] if found else []
-    return [Fact("command", (note, *special)), Lines(tuple(lines), 1)]
+    return [value(text(OPERATORS, found="  ".join(found)), "danger")] if found else []
 
 
 def _origin(question: Question) -> Iterator[Part]:

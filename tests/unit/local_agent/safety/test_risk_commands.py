@@ -9,6 +9,7 @@ import pytest
 from local_agent.actions.registry import ACTIONS
 from local_agent.safety.authority import classify_operation
 from local_agent.safety.risk import Circumstances, Risk
+from local_agent.safety.risk_commands import script_at
 from tests.each import each
 from tests.sealed import PYTEST, a_payload
 
@@ -44,6 +45,7 @@ def test_a_shell_line_is_compared_with_its_shell_and_whole() -> None:
     ("changes", "reason"),
     [
         ({"script": "pytest -q"}, "shell"),
+        ({"argv": ["sh", "-c", "pytest -q"]}, "shell"),
         ({"sandbox_level": "none"}, "not-sandboxed"),
         ({"network": True}, "network"),
         ({"argv": ["make"]}, "not-the-test-command"),
@@ -65,6 +67,26 @@ def test_a_fact_makes_a_command_high_risk(changes: dict[str, Any], reason: str) 
     risk = risk_of(**changes)
     assert risk.level == "high"
     assert reason in risk.reasons
+
+
+@pytest.mark.requirement("R42")
+@pytest.mark.parametrize(
+    ("line", "at"),
+    [
+        (["sh", "-c", "rm x"], 2),
+        (["/bin/bash", "--norc", "-o", "pipefail", "-ec", "--", "a | b", "name"], 6),
+        (["timeout", "5", "env", "A=1", "zsh", "-lc", "a"], 6),
+        (["find", ".", "-exec", "sh", "-c", "rm $1", "{}", ";"], 5),
+        (["fish", "--command", "a"], 2),
+        (["sh", "build.sh", "-c", "x"], None),
+        (["env", "bash", "build.sh"], None),
+        (["bash", "-c"], None),
+        (["grep", "bash", "-c", "file"], None),
+        (["pytest", "-c", "setup.cfg"], None),
+    ],
+)
+def test_it_is_known_which_argument_a_shell_runs(line: list[str], at: int | None) -> None:
+    assert script_at(line) == at
 
 
 @pytest.mark.requirement("R26")

@@ -84,6 +84,7 @@ def pushed(policy: Policy) -> Risk:
         (Policy(refuse_network=True), {"network": True}, "policy-network"),
         (Policy(refuse_network=True), {"sandbox_level": "none"}, "policy-network"),
         (Policy(refuse_shell=True), {"script": "pytest -q"}, "policy-shell"),
+        (Policy(refuse_shell=True), {"argv": ["bash", "-c", "pytest -q"]}, "policy-shell"),
     ],
 )
 def test_a_command_that_the_policy_refuses_is_refused(

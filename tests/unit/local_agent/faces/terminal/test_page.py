@@ -280,6 +280,9 @@ def test_a_terminal_that_tells_no_height_is_not_paged() -> None:
 def test_the_operators_of_a_shell_line_are_named() -> None:
     shown = page(ask_about(a_payload(script="make && rm -rf $(cat x) | tee y", argv=None)))
     assert "&&  $(…)  |" in shown
+    given = page(ask_about(a_payload(argv=["sh", "-c", "rm -rf build | tee x"])))
+    assert "a shell (sh) runs what is in argument 2; 3 arguments" in given
+    assert "meaning of their own: |" in given
     assert "meaning of their own" not in page(ask_about(a_payload(script="make all", argv=None)))
 
 
