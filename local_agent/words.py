@@ -1,4 +1,4 @@
-"""Times, sizes and levels of disclosure in words."""
+"""Times, sizes, levels of disclosure, and where a task stands, in words."""
 
 from __future__ import annotations
 
@@ -12,6 +12,29 @@ DISCLOSURES: Final[Mapping[str, Sentence]] = {
     "summary": Sentence(en="summaries", zh="摘要"),
     "ask": Sentence(en="what you release", zh="你同意发出的内容"),
     "full": Sentence(en="EVERYTHING it may read", zh="可读取的全部内容"),
+}
+STATES: Final[Mapping[str, Sentence]] = {
+    "RECEIVED": Sentence(en="received", zh="已收到"),
+    "ROUTED": Sentence(en="understood", zh="已理解"),
+    "CONTEXT_COLLECTED": Sentence(en="context collected", zh="已收集上下文"),
+    # What is prepared may be an answer or a change.
+    "PROPOSING": Sentence(en="preparing", zh="准备中"),
+    "PROPOSAL_READY": Sentence(en="proposal ready", zh="方案已就绪"),
+    "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
+    "EXECUTING": Sentence(en="running", zh="运行中"),
+    "COMPLETED": Sentence(en="completed", zh="已完成"),
+    "FAILED": Sentence(en="failed", zh="失败"),
+    "REJECTED": Sentence(en="not carried out", zh="未运行"),
+}
+REASONS: Final[Mapping[str, Sentence]] = {
+    "completed": Sentence(en="completed", zh="已完成"),
+    "failed": Sentence(en="failed", zh="失败"),
+    "rejected": Sentence(en="rejected", zh="已拒绝"),
+    "expired": Sentence(en="expired", zh="已过期"),
+    "refused": Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
+    "cancelled": Sentence(en="cancelled", zh="已取消"),
+    "drifted": Sentence(en="not run: something changed", zh="未运行：内容已变化"),
+    "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果不明"),
 }
 
 

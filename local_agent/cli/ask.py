@@ -21,6 +21,7 @@ from local_agent.cli.ending import ending_lines
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.tasks import state_of
 from local_agent.faces.control.client import call, stream
+from local_agent.words import STATES
 
 if TYPE_CHECKING:
     import argparse
@@ -234,7 +235,7 @@ def _told(event: Json, screen: Screen) -> str:
     # Where there is something to say, it says where the task stands.
     if message := (event.get("said") or {}).get(screen.lang) or event.get("message"):
         return one_line(message.partition("\n")[0], 300)
-    state = words.STATES.get(str(event.get("state")))
+    state = STATES.get(str(event.get("state")))
     return screen.say(state) if state else str(event.get("state"))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, Sentence, say
 from local_agent.cli import words
+from local_agent.words import REASONS
 
 if TYPE_CHECKING:
     import argparse
@@ -305,7 +306,7 @@ def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
     from local_agent.cli.tasks import moment_anywhere
 
     outcome = receipt.facts["outcome"]
-    reason = words.REASONS[outcome["reason"]]
+    reason = REASONS[outcome["reason"]]
     yield f"{screen.say(reason)}  {moment_anywhere(receipt.facts['task']['ended_at'])}"
     # A grant is taken before what would run is looked at again: what had drifted never ran.
     parts = outcome.get("parts", ())
@@ -337,7 +338,7 @@ def _ended(part: Mapping[str, Any], screen: Screen) -> str:
     """Return how one of several operations ended."""
     if part["began_at"] is None:
         return screen.say(RECEIPT_NOT_BEGUN)
-    reason = words.REASONS.get(part["reason"])
+    reason = REASONS.get(part["reason"])
     return screen.say(reason or RECEIPT_NO_END)
 
 

@@ -18,6 +18,7 @@ from local_agent.cards.words import time_left
 from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.faces.control.client import call
+from local_agent.words import REASONS, STATES
 
 if TYPE_CHECKING:
     import argparse
@@ -157,7 +158,7 @@ def state_of(screen: Screen, task: TaskRow) -> str:
         return screen.say(resting, version=version)
     if newer := task.replaced_by:
         return screen.say(REPLACED, task=newer)
-    named = words.REASONS.get(task.reason or "") or words.STATES.get(task.state)
+    named = REASONS.get(task.reason or "") or STATES.get(task.state)
     return screen.say(named) if named else task.state
 
 

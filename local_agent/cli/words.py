@@ -28,29 +28,6 @@ WAITS: Final = Sentence(
     en="{task} waits for you: codexbridge approve {task}",
     zh="{task} 等待你确认：codexbridge approve {task}",
 )
-STATES: Final = {
-    "RECEIVED": Sentence(en="received", zh="已收到"),
-    "ROUTED": Sentence(en="understood", zh="已理解"),
-    "CONTEXT_COLLECTED": Sentence(en="context collected", zh="已收集上下文"),
-    # What is prepared may be an answer or a change.
-    "PROPOSING": Sentence(en="preparing", zh="准备中"),
-    "PROPOSAL_READY": Sentence(en="proposal ready", zh="方案已就绪"),
-    "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
-    "EXECUTING": Sentence(en="running", zh="运行中"),
-    "COMPLETED": Sentence(en="completed", zh="已完成"),
-    "FAILED": Sentence(en="failed", zh="失败"),
-    "REJECTED": Sentence(en="not carried out", zh="未运行"),
-}
-REASONS: Final = {
-    "completed": Sentence(en="completed", zh="已完成"),
-    "failed": Sentence(en="failed", zh="失败"),
-    "rejected": Sentence(en="rejected", zh="已拒绝"),
-    "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
-    "cancelled": Sentence(en="cancelled", zh="已取消"),
-    "drifted": Sentence(en="not run: something changed", zh="未运行：内容已变化"),
-    "unknown": Sentence(en="interrupted, outcome unknown", zh="被中断，结果不明"),
-}
 MACHINE: Final = Sentence(en="Machine", zh="开发机")
 GATEWAY: Final = Sentence(en="Gateway", zh="网关")
 TASK: Final = Sentence(en="Task", zh="任务")

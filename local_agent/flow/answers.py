@@ -27,7 +27,7 @@ from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task
-from local_agent.words import render_duration
+from local_agent.words import REASONS, STATES, render_duration
 from local_agent.workspace.git.repository import Changes
 from local_agent.workspace.registry import Workspace
 
@@ -117,7 +117,7 @@ class OpenTasks:
             if standing is not None and standing.total:
                 return _run_state(standing, lang)
         if task.state in FINAL:
-            reason = say(words.REASONS[task.reason or "unknown"], lang)
+            reason = say(REASONS[task.reason or "unknown"], lang)
             return say(words.ENDED_AS, lang, reason=reason)
         if task.state is TaskState.WAITING_APPROVAL:
             approval = await self._store.newest_approval(task.task_id)
@@ -125,7 +125,7 @@ class OpenTasks:
                 left_ms = max(approval.expires_at - self._clock.now().wall_ms, 0)
                 left = render_duration(left_ms, lang)
                 return say(words.WAITS_FOR, lang, left=left)
-        return say(words.STATES[task.state], lang)
+        return say(STATES[task.state], lang)
 
 
 def _run_state(standing: RunStanding, lang: Lang) -> str:

@@ -60,28 +60,6 @@ NOT_SANDBOXED = Sentence(
     en="NOT SANDBOXED: commands run with all rights of this account.",
     zh="未隔离：命令以本账户的全部权限运行。",
 )
-STATES: Final[dict[str, Sentence]] = {
-    "RECEIVED": Sentence(en="received", zh="已收到"),
-    "ROUTED": Sentence(en="understood", zh="已理解"),
-    "CONTEXT_COLLECTED": Sentence(en="context collected", zh="已收集上下文"),
-    "PROPOSING": Sentence(en="being prepared", zh="正在准备"),
-    "PROPOSAL_READY": Sentence(en="proposal ready", zh="方案已就绪"),
-    "WAITING_APPROVAL": Sentence(en="waiting for approval", zh="等待批准"),
-    "EXECUTING": Sentence(en="running", zh="运行中"),
-    "COMPLETED": Sentence(en="completed", zh="已完成"),
-    "FAILED": Sentence(en="failed", zh="失败"),
-    "REJECTED": Sentence(en="not done", zh="未运行"),
-}
-REASONS: Final[dict[str, Sentence]] = {
-    "completed": Sentence(en="completed", zh="已完成"),
-    "failed": Sentence(en="failed", zh="失败"),
-    "rejected": Sentence(en="rejected", zh="已拒绝"),
-    "expired": Sentence(en="expired", zh="已过期"),
-    "refused": Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
-    "cancelled": Sentence(en="cancelled", zh="已取消"),
-    "drifted": Sentence(en="changed since approval, not run", zh="批准后内容有变，未运行"),
-    "unknown": Sentence(en="outcome unknown", zh="结果不明"),
-}
 RUN_OFF = Sentence(
     en="Running commands is switched off on this machine (allow_run_terminal).",
     zh="本机已关闭运行命令的功能（allow_run_terminal）。",

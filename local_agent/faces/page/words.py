@@ -8,8 +8,7 @@ from typing import Final
 from common.sentences import AUDIT_FAULTS, Sentence
 from local_agent.cards import words as cards
 from local_agent.faces.page.audit import EVENTS
-from local_agent.flow.words import REASONS, STATES
-from local_agent.words import DISCLOSED, DISCLOSURES
+from local_agent.words import DISCLOSED, DISCLOSURES, REASONS, STATES
 
 PAGE: Final[Mapping[str, Sentence]] = {
     # -- around everything --

@@ -23,7 +23,7 @@ from local_agent.propose import words as proposal_words
 from local_agent.reports import words as report_words
 from local_agent.safety import disclosure
 from local_agent.store import inbox
-from local_agent.words import render_duration, render_size
+from local_agent.words import REASONS, STATES, render_duration, render_size
 from tests.each import each
 
 # What the chat is told is made of these.
@@ -66,8 +66,8 @@ def test_no_sentence_of_ours_is_taken_for_a_secret_on_its_way_to_the_chat() -> N
 
 
 def test_every_state_and_every_reason_has_its_words() -> None:
-    assert set(flow_words.STATES) == {state.value for state in TaskState}
-    assert set(flow_words.REASONS) == {reason.value for reason in Reason}
+    assert set(STATES) == {state.value for state in TaskState}
+    assert set(REASONS) == {reason.value for reason in Reason}
 
 
 def test_no_sentence_for_the_chat_tells_where_something_lies() -> None:

@@ -18,9 +18,9 @@ from common.model.state import Reason, final_of
 from common.seal import digest
 from common.sentences import Lang, Sentence, say
 from local_agent.actions.registry import seal_bytes
-from local_agent.cli import decide, show, status, tasks, words
+from local_agent.cli import decide, show, status, tasks
 from local_agent.views.task import ListedTask
-from local_agent.words import DISCLOSURES
+from local_agent.words import DISCLOSURES, REASONS
 from tests.each import each
 from tests.sealed import a_payload, a_seal
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled
@@ -109,7 +109,7 @@ def test_every_end_is_listed_with_its_reason(agent: AgentDouble, capsys: Capture
     assert codexbridge.main(["tasks", "--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for end, line in zip(Reason, lines, strict=True):
-        assert words.REASONS[end.value].en in line
+        assert REASONS[end.value].en in line
 
 
 def test_without_tasks_that_is_said(agent: AgentDouble, capsys: Captured) -> None:

@@ -16,6 +16,7 @@ from local_agent.cli import ask, proposal, show, status, tasks, words
 from local_agent.cli.proposal import GUTTER, Flow
 from local_agent.propose import words as propose_words
 from local_agent.views.task import ShownTask
+from local_agent.words import REASONS
 from tests.asked import PATCH
 from tests.each import each
 from tests.unit.local_agent.cli.conftest import TASK, AgentDouble, filled
@@ -497,8 +498,8 @@ def test_a_version_that_a_newer_one_replaced_names_it(
     replaced, cancelled = capsys.readouterr().out.splitlines()
     told = say(tasks.REPLACED, lang, task="T-0002")
     assert told in replaced
-    assert say(words.REASONS["cancelled"], lang) not in replaced
-    assert say(words.REASONS["cancelled"], lang) in cancelled
+    assert say(REASONS["cancelled"], lang) not in replaced
+    assert say(REASONS["cancelled"], lang) in cancelled
     agent.answers["show"] = {"task": a_task(**over, replaced_by="T-0002"), "approval": None}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
     assert told in capsys.readouterr().out
