@@ -11,7 +11,7 @@ import json as json_module
 import logging
 import re
 import sys
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from datetime import UTC, datetime
 from pathlib import PurePath
 from types import TracebackType
@@ -30,6 +30,7 @@ MAX_VALUE_BYTES: Final = 500
 MAX_FRAMES: Final = 8
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]")
 _QUOTED: Final = re.compile(r'[ ="]|\A\Z')
+_MARKS: Final = {"warning": "! ", "error": "✗ ", "critical": "✗ "}  # as the doctor's
 _LEVELS: Final = {"exception": "error", "warn": "warning", "msg": "info"}
 
 _Facts: TypeAlias = MutableMapping[str, Any]
@@ -65,7 +66,8 @@ def open_log(
         component: Which part writes, such as ``gateway``.
         stream: Where to; standard error when not given.
         level: Least level that is written, as in `logging`.
-        json: One JSON object per line instead of ``time LEVEL component event name=value``.
+        json: One JSON object per line instead of ``time LEVEL component event name=value``, which
+            on a terminal is shorter, and a sentence where the event has one.
         secrets: Taken out by exact match before any other rule.
         clock: Tells the time of an event.
     """
@@ -80,9 +82,11 @@ def open_log(
     def clean(_logger: WrappedLogger, _method: str, facts: _Facts) -> _Facts:
         return {_word(name): _value(value, known.spellings) for name, value in facts.items()}
 
+    written = stream or sys.stderr
+    as_text = _for_a_person if written.isatty() else _as_line
     logger = structlog.wrap_logger(
-        structlog.WriteLogger(stream or sys.stderr),
-        processors=[_flatten_exception, clean, stamp, _as_json if json else _as_line],
+        structlog.WriteLogger(written),
+        processors=[_flatten_exception, clean, stamp, _as_json if json else as_text],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
@@ -156,7 +160,22 @@ def _as_json(_logger: WrappedLogger, _method: str, facts: _Facts) -> str:
 def _as_line(_logger: WrappedLogger, _method: str, facts: _Facts) -> str:
     rest = dict(facts)
     head = " ".join(str(rest.pop(name, "")) for name in ("at", "level", "component", "event"))
-    return " ".join([head, *(f"{name}={_shown(value)}" for name, value in rest.items())])
+    return " ".join([head, *_named(rest)])
+
+
+def _for_a_person(_logger: WrappedLogger, _method: str, facts: _Facts) -> str:
+    rest = dict(facts)
+    at = datetime.fromisoformat(rest.pop("at")).astimezone()
+    mark = _MARKS.get(rest.pop("level"), "")
+    event, _ = rest.pop("event", ""), rest.pop("component")
+    if said := rest.get("said"):
+        told = [f"{rest.get('check', event)}: {said}", *filter(None, (rest.get("mend"),))]
+        return f"{at:%H:%M:%S} {mark}{' → '.join(told)}"
+    return " ".join([f"{at:%H:%M:%S} {mark}{event}", *_named(rest)])
+
+
+def _named(facts: Mapping[str, Any]) -> list[str]:
+    return [f"{name}={_shown(value)}" for name, value in facts.items()]
 
 
 def _shown(value: object) -> str:

@@ -13,6 +13,7 @@ from common.text import one_line, reveal_all
 from local_agent.cli import words
 from local_agent.cli.screen import screen_for
 from local_agent.faces.control.client import call
+from local_agent.words import REASONS
 
 if TYPE_CHECKING:
     import argparse
@@ -38,14 +39,14 @@ READY_NO_MODEL: Final = Sentence(
 )
 READY_PAIRED: Final = Sentence(en="gateway {url}", zh="网关 {url}")
 READY_UNPAIRED: Final = Sentence(
-    en="not paired, so it serves this terminal only (`codexbridge pair --gateway URL` joins one)",
-    zh="尚未配对，只服务本终端（用 `codexbridge pair --gateway URL` 接入网关）",
+    en="not paired, so it serves this terminal only (`codexbridge pair` joins one)",
+    zh="尚未配对，只服务本终端（用 `codexbridge pair` 接入网关）",
 )
 WAITS: Final = Sentence(
     en="{id} waits for you: {what}\n    codexbridge approve {id}",
     zh="{id} 等待你批准：{what}\n    codexbridge approve {id}",
 )
-ENDED: Final = Sentence(en="{id}: {what}", zh="{id}：{what}")
+ENDED: Final = Sentence(en="{id} {how}: {what}", zh="{id} {how}：{what}")
 STOPPED: Final = Sentence(en="CodexBridge agent stopped.", zh="CodexBridge Agent 已停止。")
 ROTATE: Final = Sentence(
     en="Give this machine another key. The agent must be running. The gateway takes the key over "
@@ -133,7 +134,8 @@ async def _print(
 ) -> None:
     task = await agent.db.run(agent.db.journal.tasks.get, task_id)
     what = one_line(reveal_all(said.get(lang, "").partition("\n")[0]), LINE_BYTES)
-    print(say(sentence, lang, id=task.short_id, what=what), flush=True)
+    how = say(REASONS[task.reason], lang) if task.reason else ""
+    print(say(sentence, lang, id=task.short_id, how=how, what=what), flush=True)
 
 
 def _ready_line(ground: Ground, lang: Lang) -> str:

@@ -172,13 +172,20 @@ def undo(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     return follow_as_json(steps) if args.json else follow(steps, screen_for(lang, environ))
 
 
-def follow(steps: Iterator[tuple[str, Json]], screen: Screen, *, task: str = "") -> int:
+def follow(
+    steps: Iterator[tuple[str, Json]],
+    screen: Screen,
+    *,
+    task: str = "",
+    waits: Sentence | None = words.WAITS,
+) -> int:
     """Print what happens to a task and how it ended.
 
     Args:
         steps: What the agent streams: its events, then the task as it stands at the end.
         screen: Where to.
         task: Its ID, where that is known before the agent tells it.
+        waits: What is said of one that waits for a person; None where that is said elsewhere.
 
     Returns:
         0 when the task completed or now waits for a person, 130 when whoever watches stopped
@@ -192,7 +199,7 @@ def follow(steps: Iterator[tuple[str, Json]], screen: Screen, *, task: str = "")
         for kind, value in steps:
             if kind == "ok":
                 line.clear()
-                return _conclude(_watched(value), screen, line)
+                return _conclude(_watched(value), screen, line, waits)
             task = value.get("short_id") or task
             if value.get("type") == "task_stream_chunk":
                 line.stream(str(value.get("chunk")))
@@ -239,12 +246,13 @@ def _told(event: Json, screen: Screen) -> str:
     return screen.say(state) if state else str(event.get("state"))
 
 
-def _conclude(task: TaskView, screen: Screen, line: _Lines) -> int:
+def _conclude(task: TaskView, screen: Screen, line: _Lines, waits: Sentence | None) -> int:
     if task.state == "WAITING_APPROVAL":
         lines = list(proposal.own_lines(screen, task))
         # What stands there already is not repeated.
         _print(lines[1:] if lines[:1] == [line.stands] else lines)
-        screen.tell(words.WAITS, task=task.short_id)
+        if waits is not None:
+            screen.tell(waits, task=task.short_id)
         return _exit_code(task)
     # What came of a change that was decided on is told; its proposal was read before.
     spoken = proposal.has_words(task) and (task.proposal != "diff" or not task.reason)

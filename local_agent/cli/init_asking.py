@@ -24,6 +24,7 @@ from common.home import Home, find_home, private_dir
 from common.sentences import Lang, Sentence, explain
 from common.text import one_line
 from local_agent.cli import init_words as texts
+from local_agent.cli.agent import STOPPED as AGENT_STOPPED
 from local_agent.cli.screen import Screen, at_keyboard, screen_for
 from local_agent.faces.control.client import call, stream
 from local_agent.workspace.registry import Registry, Workspace
@@ -155,6 +156,8 @@ class Setup:
             self.agent.wait()
         except KeyboardInterrupt:
             print()
+            self.end_agent()
+            self.screen.tell(AGENT_STOPPED)
 
 
 def new_setup(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> Setup:
@@ -233,15 +236,15 @@ def open_workspace(setup: Setup, registry: Registry, folder: Path, command: str 
 
 
 def asked_folder(setup: Setup) -> Path:
-    """Ask which folder; the repository that this was started in is offered."""
+    """Ask which folder; the repository or folder that this was started in is offered."""
     here = Path.cwd()
     found = next((one for one in (here, *here.parents) if (one / ".git").exists()), None)
-    typed = ""
-    while not typed:
-        if found is None:
-            typed = setup.ask(texts.FOLDER)
-        else:
-            typed = setup.ask(texts.FOLDER_HERE, found=one_line(str(found), 1024)) or str(found)
+    if found is None and here != setup.here.home:
+        found = here
+    if found is None:
+        typed = setup.ask(texts.FOLDER) or str(here)  # which is refused, and it is said why
+    else:
+        typed = setup.ask(texts.FOLDER_HERE, found=one_line(str(found), 1024)) or str(found)
     quoted = typed[0] in "'\"" and typed[-1] == typed[0]  # as a file manager pastes it
     return Path(typed[1:-1] if quoted else typed)
 
@@ -425,7 +428,8 @@ def requested(setup: Setup) -> str:
         if typed is not None:
             asked: dict[str, Any] = {"text": text, "lang": setup.screen.lang, "workspace": ""}
             try:
-                follow(stream(setup.home, setup.environ, "ask", **asked), setup.screen)
+                steps = stream(setup.home, setup.environ, "ask", **asked)
+                follow(steps, setup.screen, waits=None)  # asked about below
             except CodexBridgeError as error:
                 setup.complain(error)
         if waiting := setup.waiting():

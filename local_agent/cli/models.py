@@ -7,11 +7,11 @@ process lists.  It is never printed.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from common.errors import CodexBridgeError, InputError
+from common.errors import CodexBridgeError, InputError, StateError
 from common.home import Home, find_home
 from common.sentences import Lang, Sentence, explain, say
 from common.text import one_line
@@ -57,6 +57,11 @@ NONE_NEXT: Final = Sentence(
     "(codexbridge models test). More: codexbridge help models",
     zh="然后存入密钥（codexbridge models key {name}），重新启动 Agent 并测试\n"
     "（codexbridge models test）。详见 codexbridge help models",
+)
+NOT_YET: Final = Sentence(
+    en="{names}: in the settings since the agent was started, so it does not know it yet. Start "
+    "the agent again: codexbridge agent",
+    zh="{names}：启动 Agent 之后才写入设置，Agent 还不知道。请重新启动：codexbridge agent",
 )
 ASKED: Final = Sentence(en="asked", zh="使用中")
 EXPERIMENTAL: Final = Sentence(en="experimental", zh="实验性")
@@ -104,6 +109,7 @@ WORKS_VERSION: Final = Sentence(
     zh="{name} 可用：{model}，{version}，{latency} 毫秒",
 )
 
+_UNKNOWN: Final = ("models.none", "models.unknown")
 _EXAMPLE_NAME: Final = "deepseek"
 _EXAMPLE: Final = (
     f"[models.{_EXAMPLE_NAME}]",
@@ -160,7 +166,8 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     from local_agent.views.status import ModelList
 
     found = from_json(ModelList, told, loose=True)
-    if not found.models:
+    new = _not_yet(home, environ, {model.name for model in found.models})
+    if not (found.models or new):
         _tell_how(home, screen)
     for model in found.models:
         print(_head(model, screen))
@@ -172,6 +179,15 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
             rows.append((FAILED_LABEL, _failed(failed, screen)))
         for label, value in rows:
             print(f"  {screen.ink('dim', screen.say(label, days=found.days))}  {value}")
+    if new:
+        screen.tell(NOT_YET, names=", ".join(new))
+
+
+def _not_yet(home: Home, environ: Mapping[str, str], known: Collection[str]) -> list[str]:
+    """Return the models of the settings that the running agent was started without."""
+    from local_agent.settings import load_settings
+
+    return [name for name in load_settings(home, environ, None).models if name not in known]
 
 
 def _tell_how(home: Home, screen: Screen) -> None:
@@ -226,7 +242,13 @@ def _test(
     if screen.live and not as_json and name:
         screen.tell(TESTING, name=name)
     # A program has to start and a model to think: as long as the agent itself gives them.
-    *_, (_, told) = stream(home, environ, "models_test", name=name)
+    try:
+        *_, (_, told) = stream(home, environ, "models_test", name=name)
+    except CodexBridgeError as error:
+        new = _not_yet(home, environ, ()) if error.code in _UNKNOWN else []
+        if new and (not name or name in new):
+            raise StateError("models.not-yet", name=name or new[0]) from None
+        raise
     if as_json:
         print_json(told)
         return

@@ -38,20 +38,26 @@ if TYPE_CHECKING:
     import argparse
 
 PAIR: Final = Sentence(
-    en="Join this machine to a gateway. The code (CB1-…) is read from standard input, without "
-    "echo on a terminal; `codexbridge gateway pair` makes one on the gateway.",
-    zh="把本机接入网关。配对码（CB1-…）从标准输入读取，在终端上不回显；在网关上用 "
-    "`codexbridge gateway pair` 生成。",
+    en="Join this machine to a gateway. The line from your admin (https://…#CB1-…) is read from "
+    "standard input, without echo on a terminal; `codexbridge gateway pair` makes one on the "
+    "gateway. With --gateway the code alone (CB1-…) will do.",
+    zh="把本机接入网关。管理员给你的一行（https://…#CB1-…）从标准输入读取，在终端上不回显；"
+    "在网关上用 `codexbridge gateway pair` 生成。给出 --gateway 时只需配对码（CB1-…）。",
 )
 PAIR_GATEWAY: Final = Sentence(
-    en="address of the gateway, such as https://gateway.example.com",
-    zh="网关地址，例如 https://gateway.example.com",
+    en="address of the gateway, such as https://gateway.example.com; the line from your admin "
+    "holds it",
+    zh="网关地址，例如 https://gateway.example.com；管理员给你的一行中已包含",
 )
 PAIR_REPLACE: Final = Sentence(
     en="pair again although this machine is paired; asks on the terminal first",
     zh="本机已配对时重新配对；会先在终端上确认",
 )
 PAIR_CODE: Final = Sentence(en="Pairing code (not shown): ", zh="配对码（不回显）：")
+PAIR_LINE: Final = Sentence(
+    en="Paste the line from your admin, https://…#CB1-… (not shown): ",
+    zh="粘贴管理员给你的一行 https://…#CB1-…（不回显）：",
+)
 PAIR_SURE: Final = Sentence(
     en="This machine is paired with {url} as {machine}. Pairing again replaces its key; the old "
     "one stops working. Type yes to go on: ",
@@ -80,20 +86,27 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments.  The code is none of them."""
     parser = subparsers.add_parser("pair", description=say(PAIR, lang))
     parser.set_defaults(run=run)
-    parser.add_argument("--gateway", metavar="URL", required=True, help=say(PAIR_GATEWAY, lang))
+    parser.add_argument("--gateway", metavar="URL", default="", help=say(PAIR_GATEWAY, lang))
     parser.add_argument("--replace", action="store_true", help=say(PAIR_REPLACE, lang))
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
-    """Pair, keep key and pairing, show the check words."""
+    """Pair, keep key and pairing, show the check words.
+
+    Raises:
+        InputError: ``pair.no-gateway``, and what `join` raises.
+    """
     home, screen = find_home(environ), screen_for(lang, environ)
     make_private(home)
-    url = gateway_origin(args.gateway)
+    url = gateway_origin(args.gateway) if args.gateway else ""
     former, keys = load_pairing(home), open_keys(home)
     if former is not None and not _may_replace(former, screen, asked_to=args.replace):
         screen.tell(words.KEPT)
         return 1
-    _, code = split_pairing_line(read_secret(screen.say(PAIR_CODE)))  # the whole line will do
+    address, code = split_pairing_line(read_secret(screen.say(PAIR_CODE if url else PAIR_LINE)))
+    if not (url or address):
+        raise InputError("pair.no-gateway")
+    url = url or gateway_origin(address)
     paired = join(home, keys, url=url, code=code)
     if former is not None:
         keys.delete(former.key_name)

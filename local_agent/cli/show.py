@@ -45,7 +45,7 @@ SUMMARY: Final = Sentence(en="Summary", zh="摘要")
 OUTPUT: Final = Sentence(en="Output", zh="输出")
 FILES_LABEL: Final = Sentence(en="Files", zh="文件")
 CHANGED: Final = Sentence(en="Changed", zh="改动")
-HERE_ALONE: Final = Sentence(en="Here alone", zh="仅本机")
+HERE_ALONE: Final = Sentence(en="Only here", zh="仅本机")
 MODEL: Final = Sentence(en="Model", zh="模型")
 SHOWN_LABEL: Final = Sentence(en="Shown", zh="已展示")
 VERSION_LABEL: Final = Sentence(en="Version", zh="版本")
@@ -67,6 +67,13 @@ STEP_STATUS: Final[Mapping[str, Sentence]] = {
 }
 
 DECIDED: Final = Sentence(en="Decided", zh="决定")
+DECIDED_HERE: Final = Sentence(
+    en="{how} at this machine ({face}), {when}", zh="{when} 在本机{how}（{face}）"
+)
+HOW: Final[Mapping[str, Sentence]] = {
+    "approved": Sentence(en="approved", zh="批准"),
+    "rejected": Sentence(en="rejected", zh="拒绝"),
+}
 BY_FILE: Final = Sentence(
     en="by the answers file of a dry run or by its rollback, not by a person",
     zh="由试运行的答案文件或试运行的回滚决定，不是由人决定",
@@ -112,8 +119,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         _print_question(shown.approval, screen, home, environ)
         _print_facts(shown.task, screen)
     else:
-        by_file = shown.approval is not None and shown.approval.by_file
-        _print_task(shown.task, screen, by_file=bool(by_file))
+        _print_task(shown.task, screen, shown.approval)
     return 0
 
 
@@ -139,7 +145,7 @@ def _print_facts(task: ShownTask, screen: Screen) -> None:
         print(line)
 
 
-def _print_task(task: ShownTask, screen: Screen, *, by_file: bool) -> None:
+def _print_task(task: ShownTask, screen: Screen, approval: ApprovalView | None) -> None:
     from local_agent.cli.ending import changed_lines, mixed_lines
 
     rows = [
@@ -157,8 +163,8 @@ def _print_task(task: ShownTask, screen: Screen, *, by_file: bool) -> None:
         rows.append((STEPS, list(_step_lines(screen, task.playbook_run))))
     if task.workspace:
         rows.append((WORKSPACE_LABEL, screen.quote(task.workspace, 12)))
-    if by_file:
-        rows.append((DECIDED, screen.prose(screen.say(BY_FILE))))
+    if approval is not None and approval.decided_at is not None:
+        rows.append((DECIDED, screen.prose(_decided(screen, approval))))
     rows += [
         *_proposal_rows(screen, task),
         (OUTPUT, list(output_lines(screen, task))),
@@ -171,6 +177,17 @@ def _print_task(task: ShownTask, screen: Screen, *, by_file: bool) -> None:
         from local_agent.cli.proposal import steps_lines
 
         print("\n".join(steps_lines(screen, task)))
+
+
+def _decided(screen: Screen, approval: ApprovalView) -> str:
+    from local_agent.cli.receipt import APPROVERS
+
+    face = APPROVERS.get(approval.approver or "")
+    if face is None:
+        return screen.say(BY_FILE)
+    how = screen.say(HOW["rejected" if approval.state == "rejected" else "approved"])
+    when = date_and_time(approval.decided_at or 0)
+    return screen.say(DECIDED_HERE, how=how, face=screen.say(face), when=when)
 
 
 def _step_lines(screen: Screen, run: RunView) -> Iterator[str]:

@@ -91,7 +91,7 @@ AUDIT_FORKED: Final = Sentence(
 CONNECTED: Final = Sentence(en="{url}, connected", zh="{url}，已连接")
 CONNECTING: Final = Sentence(en="{url}, connecting", zh="{url}，连接中")
 UNPAIRED: Final = Sentence(
-    en="not paired; codexbridge pair --gateway URL", zh="未配对；codexbridge pair --gateway URL"
+    en="not paired; codexbridge pair", zh="未配对；codexbridge pair --gateway URL"
 )
 NOT_CONNECTED: Final = Sentence(
     en="{url}, not connected since {since}; next try within {seconds} s",

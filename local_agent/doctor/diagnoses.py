@@ -107,8 +107,8 @@ _OWN: Final = {
         Told(en="not paired with a gateway", zh="尚未与网关配对"),
         NO_TASKS,
         Told(
-            en="codexbridge init, which does all of this; or codexbridge pair --gateway URL",
-            zh="codexbridge init 会逐步完成全部设置；或 codexbridge pair --gateway URL",
+            en="codexbridge pair, or codexbridge init",
+            zh="codexbridge pair，或 codexbridge init",
         ),
     ),
     "key.none": Diagnosis(Told(en="none needed without a pairing", zh="未配对，不需要")),
@@ -228,8 +228,8 @@ _OWN: Final = {
         Told(en="none", zh="没有"),
         Told(en="a task has no folder to work in", zh="任务没有可用的文件夹"),
         Told(
-            en="codexbridge init, which does all of this; or codexbridge workspace add PATH",
-            zh="codexbridge init 会逐步完成全部设置；或 codexbridge workspace add 路径",
+            en="codexbridge workspace add PATH, or codexbridge init",
+            zh="codexbridge workspace add 路径，或 codexbridge init",
         ),
     ),
     "workspaces.gone": Diagnosis(

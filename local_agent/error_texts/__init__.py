@@ -367,6 +367,12 @@ _PAIR: Final = {
         en="“{url}” is not a gateway's address. It looks like https://gateway.example.com",
         zh="“{url}”不是网关地址。形如 https://gateway.example.com",
     ),
+    "pair.no-gateway": Sentence(
+        en="That is a code without the gateway's address. Nothing was paired. Paste the whole line "
+        "from your admin (https://…#CB1-…), or give the address: codexbridge pair --gateway URL",
+        zh="只有配对码，没有网关地址，未配对。请粘贴管理员给你的整行（https://…#CB1-…），或给出地址："
+        "codexbridge pair --gateway URL",
+    ),
     "pair.insecure-url": Sentence(
         en="{url} has no TLS. Use https://, or http:// with 127.0.0.1 for a gateway on this "
         "machine.",

@@ -12,6 +12,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="The agent is not running. Start it: codexbridge agent",
         zh="Agent 没有运行。启动：codexbridge agent",
     ),
+    "agent.not-running/new": Sentence(
+        en="Nothing is set up on this machine yet. Set it up, step by step: codexbridge init",
+        zh="本机尚未设置。逐步设置：codexbridge init",
+    ),
     "init.busy": Sentence(
         en="Another `codexbridge init` works on {path}. End it first, or wait until it has.",
         zh="另一个 `codexbridge init` 正在使用 {path}。请先结束它，或等待它完成。",

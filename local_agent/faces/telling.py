@@ -120,7 +120,8 @@ class Teller:
             left_out=_left_out(shown.approval.seal, rows.first),
             revision=_revision(rows.versions),
             run=_run(_result(task)),
-            by_file=stored.approver == "dry-run" or None,
+            approver=stored.approver,
+            decided_at=stored.decided_at,
             **_explained(shown.approval.seal, rows),
         )
 

@@ -234,6 +234,11 @@ _MODELS: Final = {
         en="The settings describe no model {name}. Known: {known}",
         zh="设置中没有模型 {name}。已知：{known}",
     ),
+    "models.not-yet": Sentence(
+        en="{name} is in the settings since the agent was started, so the agent does not know it "
+        "yet. Start it again: codexbridge agent",
+        zh="{name} 是启动 Agent 之后才写入设置的，Agent 还不知道。请重新启动：codexbridge agent",
+    ),
     "models.none": Sentence(
         en="No model is configured. `codexbridge help models` says how to connect one.",
         zh="没有配置模型。接入方法见 `codexbridge help models`。",

@@ -166,7 +166,9 @@ class ApprovalView:
         named: Where the command came from; None where a person named or set it.
         reason: Why the command is proposed; None where nobody says.
         run: Which steps of a playbook it is; None where it is none.
-        by_file: In a dry run its answers file or its rollback decided, and no person; else None.
+        approver: What decided: a face of the machine, or ``dry-run``, where the answers file or the
+            rollback did and no person; None until then.
+        decided_at: When.
     """
 
     approval_id: str
@@ -191,7 +193,8 @@ class ApprovalView:
     named: Named | None = None
     reason: CommandReason | None = None
     run: RunStep | None = None
-    by_file: bool | None = None
+    approver: str | None = None
+    decided_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

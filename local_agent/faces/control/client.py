@@ -111,7 +111,9 @@ def _connect(home: Home, environ: Mapping[str, str]) -> socket.socket:
         connection.close()
         if is_held(home.state / JOURNAL):
             raise UnavailableError("agent.not-listening", path=path) from None
-        raise UnavailableError("agent.not-running") from None
+        # The first thing that is set up makes the folder.
+        why = {} if home.state.is_dir() else {"why": "new"}
+        raise UnavailableError("agent.not-running", **why) from None
     except BaseException:
         connection.close()
         raise

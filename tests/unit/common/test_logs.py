@@ -194,3 +194,18 @@ def test_a_library_that_formats_wrongly_does_not_break_the_log() -> None:
 async def test_a_log_may_be_written_on_the_loop(capfd: pytest.CaptureFixture[str]) -> None:
     open_log("agent", clock=ManualClock()).info("event")
     assert "agent event" in capfd.readouterr().err
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_an_event_reads_as_the_sentence_that_it_has() -> None:
+    terminal = _Terminal()
+    log = open_log("agent", stream=terminal, clock=ManualClock(1_760_000_000_123))
+    log.warning("doctor.found", check="models", code="models.unset", said="none", mend="add one")
+    log.info("agent.ready", machine="dev 1")
+    told, plain = (line.partition(" ")[2] for line in terminal.getvalue().splitlines())
+    assert told == "! models: none → add one"
+    assert plain == 'agent.ready machine="dev 1"'

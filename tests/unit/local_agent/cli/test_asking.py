@@ -160,6 +160,24 @@ def test_show_prints_what_would_run_and_asks_nothing(agent: AgentDouble, capsys:
     assert json.loads(capsys.readouterr().out)["approval"]["digest"] == approval["digest"]
 
 
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("state", "approver", "told"),
+    [
+        ("consumed", "desktop", "approved at this machine (window), 2023-"),
+        ("rejected", "terminal", "rejected at this machine (terminal), 2023-"),
+        ("consumed", "dry-run", "not by a person"),
+    ],
+)
+def test_show_says_who_decided_and_when(
+    agent: AgentDouble, capsys: Captured, state: str, approver: str, told: str
+) -> None:
+    decided = an_approval(state=state) | {"approver": approver, "decided_at": 1_700_000_000_000}
+    agent.answers["show"] = {"task": ENDED, "approval": decided}
+    assert codexbridge.main(["show", "T-7K3F"]) == 0
+    assert told in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("approval", [None, an_approval(state="expired")])
 def test_show_of_what_does_not_wait_is_the_task(
     agent: AgentDouble, capsys: Captured, approval: dict[str, Any] | None
@@ -444,7 +462,10 @@ def test_status_without_an_agent_is_exit_code_3(home: Home, capsys: Captured) ->
     assert codexbridge.main(["status", "--json"]) == 3
     said = capsys.readouterr()
     assert json.loads(said.out) == {"running": False}
-    assert "codexbridge agent" in said.err
+    assert "codexbridge init" in said.err, "nothing is set up here"
+    home.state.mkdir()
+    assert codexbridge.main(["status"]) == 3
+    assert "codexbridge agent" in capsys.readouterr().err
 
 
 def test_an_agent_that_cannot_answer_is_exit_code_1(agent: AgentDouble) -> None:

@@ -55,6 +55,23 @@ def test_a_model_that_is_found_is_written_beside_what_stands_there(
     assert "sk-1" not in (home.config / "agent.toml").read_text(encoding="utf-8")
 
 
+def test_the_folder_that_it_was_started_in_is_offered_and_a_home_is_not(
+    setup: asking.Setup, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def types_nothing(_setup: asking.Setup, _question: object, **facts: str) -> str:
+        asked.append(facts.get("found", ""))
+        return ""
+
+    monkeypatch.setattr(asking.Setup, "ask", types_nothing)
+    monkeypatch.chdir(tmp_path)
+    assert asking.asked_folder(setup) == tmp_path
+    monkeypatch.setattr(setup.here, "home", tmp_path)
+    assert asking.asked_folder(setup) == tmp_path, "it is refused in the next step"
+    assert asked == [str(tmp_path), ""]
+
+
 def test_nothing_is_configured_that_was_not_chosen(setup: asking.Setup, home: Home) -> None:
     assert asking.chosen_model(setup) == ""
     setup.args.model = "openai"

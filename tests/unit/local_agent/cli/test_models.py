@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import codexbridge
+from common.errors import InputError, StateError
 from common.home import Home
 from common.keystore import FileKeystore
 from common.sentences import LANGS, Lang, explain, say
@@ -113,6 +114,7 @@ def test_without_models_the_way_to_connect_one_is_named(
     agent: AgentDouble, home: Home, capsys: Captured
 ) -> None:
     agent.answers["models"] = {"days": 30, "models": []}
+    (home.config / "agent.toml").unlink()
     assert codexbridge.main(["models"]) == 0
     out = capsys.readouterr().out
     assert str(home.config / "agent.toml") in out
@@ -120,6 +122,24 @@ def test_without_models_the_way_to_connect_one_is_named(
     example = "\n".join(line for line in out.splitlines() if line.startswith("  "))
     (name,) = AgentSettings(**tomllib.loads(example)).models
     assert f"codexbridge models key {name}" in out
+
+
+def test_a_model_that_was_written_since_the_start_needs_one_more_start(
+    agent: AgentDouble, capsys: Captured
+) -> None:
+    agent.answers["models"] = {"days": 30, "models": []}
+    assert codexbridge.main(["models"]) == 0
+    assert say(models.NOT_YET, "en", names="deepseek") in capsys.readouterr().out
+    for words, error in (
+        (["models", "test"], StateError("models.none")),
+        (["models", "test", "deepseek"], InputError("models.unknown", name="deepseek", known="-")),
+    ):
+        agent.answers["models_test"] = error
+        assert codexbridge.main(words) == 1
+        told = explain(StateError("models.not-yet", name="deepseek"), ERRORS, "en")
+        assert told in capsys.readouterr().err
+    agent.answers["models_test"] = InputError("models.unknown", name="other", known="-")
+    assert codexbridge.main(["models", "test", "other"]) == 2
 
 
 def test_a_test_tells_what_answered_and_how_fast(agent: AgentDouble, capsys: Captured) -> None:

@@ -117,7 +117,7 @@ def test_shut_ends_every_session_and_opens_nothing(
 def test_without_an_agent_it_says_so(
     home: Home, browser: Browser, capsys: pytest.CaptureFixture[str], word: str
 ) -> None:
-    del home
+    home.state.mkdir()
     assert run(*word.split()) == 1
     told = capsys.readouterr()
     assert "codexbridge agent" in told.out + told.err

@@ -67,6 +67,26 @@ def types(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
+def test_the_line_from_the_admin_holds_the_address(
+    gateway: GatewayDouble, home: Home, types: Callable[[str], None]
+) -> None:
+    types(f"{URL}#{CODE}\n")
+    assert codexbridge.main(["pair"]) == 0
+    paired = load_pairing(home)
+    assert paired
+    assert paired.url == URL
+    assert gateway.codes == [CODE]
+
+
+def test_a_code_alone_needs_the_address(
+    gateway: GatewayDouble, types: Callable[[str], None], capsys: Captured
+) -> None:
+    types(CODE + "\n")
+    assert codexbridge.main(["pair"]) == codexbridge.EXIT_INPUT
+    assert "--gateway URL" in capsys.readouterr().err
+    assert gateway.codes == []
+
+
 def test_pairing_keeps_key_and_gateway_and_shows_the_check_words(
     gateway: GatewayDouble, home: Home, types: Callable[[str], None], capsys: Captured
 ) -> None:

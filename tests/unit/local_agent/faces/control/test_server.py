@@ -358,6 +358,8 @@ async def test_an_agent_whose_socket_is_gone_is_not_said_to_be_stopped(home: Hom
 
 
 async def test_without_an_agent_the_client_says_so(home: Home) -> None:
-    with pytest.raises(UnavailableError) as told:
-        await ask(home, "status")
-    assert told.value.code == "agent.not-running"
+    for why in ("new", None):  # where nothing is set up, that is what to do
+        with pytest.raises(UnavailableError) as told:
+            await ask(home, "status")
+        assert (told.value.code, told.value.facts.get("why")) == ("agent.not-running", why)
+        home.state.mkdir(parents=True, exist_ok=True)
