@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import common
 from common.errors import InputError
 from common.sentences import Lang, Sentence, say
-from local_agent.cli.screen import print_as_it_is
+from local_agent.cli.screen import Screen, print_as_it_is, screen_for
 
 if TYPE_CHECKING:
     import argparse
@@ -69,8 +69,13 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "nginx": "nginx.example.conf",
     "caddy": "Caddyfile.example",
 }
+MOST: Final = 100  # cells of a line that is read with ease
 _PICTURE: Final = re.compile(r"^ *!\[[^\]]*\]\([^)]*\)\n\n?", re.MULTILINE)
-_LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)\s#]*)(?:#[^)\s]*)?\)")
+_LINK: Final = re.compile(
+    r"((?:\((?=[^()]*\]\([^()]*\)\))|（(?=[^（）]*\]\([^()]*\)）))?)"
+    r"\[([^\]]+)\]\(([^)\s#]*)(?:#[^)\s]*)?\)"
+)
+_COLON: Final = {"(": ": ", "（": "："}
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -80,7 +85,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.add_argument("topic", nargs="?", metavar="TOPIC", help=say(HELP_TOPIC, lang))
 
 
-def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> int:
+def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Show a page; without a topic, what pages there are.
 
     Raises:
@@ -98,7 +103,7 @@ def run(args: argparse.Namespace, lang: Lang, _environ: Mapping[str, str]) -> in
 
         print_as_it_is(manual(lang))
     else:
-        _show(page(args.topic, lang))
+        _show(page(args.topic, lang), screen_for(lang, environ))
     return 0
 
 
@@ -130,14 +135,15 @@ def page(topic: str, lang: Lang) -> str:
 
 
 def _as_command(link: re.Match[str]) -> str:
-    text, target = link[1], link[2].rpartition("/")[2]
+    before, text, target = link[1], link[2], link[3].rpartition("/")[2]
     name = target.removesuffix(".md").removesuffix(".zh-CN")
     name = next((example for example, file in EXAMPLES.items() if file == target), name)
-    if "://" in link[2]:
-        return f"{text} ({link[2]})"
-    if name in EXAMPLES or name in topics():
-        return f"{text} (codexbridge help {name})"
-    return text
+    known = name in EXAMPLES or name in topics()
+    where = link[3] if "://" in link[3] else f"codexbridge help {name}" if known else ""
+    if not where:
+        return before + text
+    # One alone in brackets needs no others.
+    return f"{before}{text}{_COLON[before]}{where}" if before else f"{text} ({where})"
 
 
 def _list(lang: Lang) -> str:
@@ -163,16 +169,19 @@ def _folder(packed: str, in_a_clone: str) -> Path:
     return found if (found := package / packed).is_dir() else package.parent / in_a_clone
 
 
-def _show(text: str) -> None:
+def _show(text: str, screen: Screen) -> None:
     if not _at_a_terminal():
         print(text, end="")
         return
     import pydoc
 
+    from local_agent.cli.markdown import render
+
     os.environ.setdefault("LESS", "FRX")  # a page that fits is shown and left there
     if sys.stdout.encoding.lower() == "utf-8":
         os.environ.setdefault("LESSCHARSET", "utf-8")  # also where the system lacks the locale
-    pydoc.pager(text)
+    lines = render(text, width=min(screen.width, MOST), ink=screen.ink)
+    pydoc.pager("\n".join([*lines, ""]))
 
 
 def _at_a_terminal() -> bool:
