@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from common.clock import SystemClock
 from common.errors import InputError
 from common.home import find_home, private_dir
 from common.sentences import LANGS, Lang, Sentence, explain, language_of, say
@@ -19,6 +20,7 @@ from common.text import one_line, reveal
 from local_agent.cli import words
 from local_agent.cli.playbook_run import ENDINGS, EXIT_REFUSED, follow_run, tell_parse_error
 from local_agent.cli.screen import print_json, screen_for
+from local_agent.cli.tasks import moment
 from local_agent.faces.control.client import call, stream
 
 if TYPE_CHECKING:
@@ -323,25 +325,26 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
     from local_agent.playbooks.runs import iso
 
     found = call(find_home(environ), environ, "runs")
-    rows = [{**row, "started_at": iso(row["started_at"])} for row in found["runs"]]
     for run in found["damaged"]:
         print(say(DAMAGED, lang, run=run), file=sys.stderr)
     if args.json:
+        rows = [{**row, "started_at": iso(row["started_at"])} for row in found["runs"]]
         print_json({"runs": rows})
         return 0
     screen = screen_for(lang, environ)
-    if not rows:
+    now_ms = SystemClock().now().wall_ms
+    if not found["runs"]:
         screen.tell(NO_RUNS)
     screen.table(
         [
             (
                 row["short_id"],
                 row["task_name"],
-                row["started_at"][:16],
+                moment(row["started_at"], now_ms),
                 screen.say(ENDINGS[row["ended"] or row["status"]]),
                 screen.say(DRY) if row["dry_run"] else "",
             )
-            for row in rows
+            for row in found["runs"]
         ]
     )
     return 0

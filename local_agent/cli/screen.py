@@ -53,7 +53,7 @@ class Screen:
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """Print aligned columns."""
         for line in table(rows):
-            print(line)
+            print(line.rstrip())
 
     def prose(self, text: str) -> list[str]:
         """Return a sentence as lines of this terminal; where nobody watches, as it is."""

@@ -12,7 +12,7 @@ from common.clock import SystemClock
 from common.errors import InputError
 from common.home import find_home
 from common.sentences import Lang, Sentence, say
-from common.terminal import clip_cells, table
+from common.terminal import cells, clip_cells, pad, table
 from common.text import one_line
 from local_agent.cards.words import time_left
 from local_agent.cli import words
@@ -58,6 +58,7 @@ REPLACED: Final = Sentence(en="replaced by {task}", zh="已由 {task} 取代")
 LIMIT = 100  # unless another number is asked for
 MOST = 200  # what the agent lists at once
 _ASKER_CELLS = 16
+_WANTED_CELLS = 24  # the least room for what was asked
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
@@ -99,21 +100,25 @@ def list_tasks(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str])
 
 
 def print_tasks(screen: Screen, tasks: Sequence[ListedTask]) -> None:
-    """Print one line a task: ID, when, where it stands, who asked, what."""
+    """Print one line a task: ID, when, where it stands, who asked, what; two where one is short."""
     now_ms = SystemClock().now().wall_ms
-    rows = [
-        (
-            task.short_id,
-            _moment(task.created_at, now_ms),
-            _standing(screen, task, now_ms),
-            clip_cells(asker(screen, task), _ASKER_CELLS),
-            wanted(screen, task),
-        )
-        for task in tasks
-    ]
-    for row, line in zip(rows, table(rows), strict=True):
-        shown = clip_cells(line, screen.width)
-        print(shown.replace(row[0], screen.ink("bold", row[0]), 1))
+    heads = table(
+        [
+            (
+                task.short_id,
+                moment(task.created_at, now_ms),
+                _standing(screen, task, now_ms),
+                clip_cells(asker(screen, task), _ASKER_CELLS),
+            )
+            for task in tasks
+        ]
+    )
+    beside = max(map(cells, heads)) + 2
+    between = "\n  " if screen.width - beside < _WANTED_CELLS else ""
+    for task, head in zip(tasks, heads, strict=True):
+        row = (head if between else pad(head, beside)) + between + wanted(screen, task)
+        shown = "\n".join(clip_cells(line, screen.width) for line in row.split("\n"))
+        print(shown.replace(task.short_id, screen.ink("bold", task.short_id), 1))
 
 
 def date_and_time(at_ms: int) -> str:
@@ -132,7 +137,8 @@ def moment_anywhere(at_ms: int) -> str:
     return f"{day} {time_and_zone[:8]} {time_and_zone[8:]}"
 
 
-def _moment(at_ms: int, now_ms: int) -> str:
+def moment(at_ms: int, now_ms: int) -> str:
+    """Return a moment as lists show it: the time of today, the day of any other."""
     at, now = _local(at_ms), _local(now_ms)
     return at.strftime("%H:%M" if at.date() == now.date() else "%m-%d")
 

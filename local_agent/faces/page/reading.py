@@ -16,6 +16,7 @@ from aiohttp import web
 from common.diff.model import FileDiff
 from common.diff.parse import parse_diff
 from common.errors import CodexBridgeError, RemoteProtocolError, StateError
+from common.sentences import LANGS
 from common.verbs import COMMANDS
 from local_agent.cards.question import diff_names, joined
 from local_agent.faces.control.statistics import read_statistics
@@ -102,10 +103,11 @@ class PageReads(Answers):
             "/api/passkeys": self._passkeys,
         }
 
-    async def _boot(self, _request: web.Request) -> PageBoot:
+    async def _boot(self, request: web.Request) -> PageBoot:
         # The cursor first: what happens while the rest is read is told once more, not missed.
         cursor = await self._parts.db.run(self._parts.db.journal.tasks.events_cursor)
-        lang = self._preferred("lang", self._parts.lang)
+        settled = self._parts.settings.language
+        lang = self._preferred("lang", settled or _language(request) or self._parts.lang)
         return PageBoot(
             words={key: one.zh if lang == "zh" else one.en for key, one in catalogue().items()},
             lang=lang,
@@ -121,7 +123,7 @@ class PageReads(Answers):
                 for one in COMMANDS
                 if not one.for_gateway
             ),
-            status=await self._status(_request),
+            status=await self._status(request),
             passkeys=bool((await self._parts.passkeys.listed()).passkeys),
             life=self._live.life,
             cursor=cursor,
@@ -360,3 +362,9 @@ def _diffs_of(task: Task) -> Sequence[str]:
     proposal = json.loads(task.proposal_json)["proposal"] if task.proposal_json else {}
     several = [one["proposal"] for one in proposal.get("parts", ())]
     return tuple(one["diffId"] for one in (proposal, *several) if "diffId" in one)
+
+
+def _language(request: web.Request) -> str:
+    """Return the language that the browser asks for first, nothing where it is none of ours."""
+    first = request.headers.get("Accept-Language", "")[:2].lower()
+    return first if first in LANGS else ""

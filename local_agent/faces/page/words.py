@@ -279,7 +279,7 @@ PAGE: Final[Mapping[str, Sentence]] = {
     "run-running": Sentence(en="running", zh="执行中"),
     "run-waiting": Sentence(en="waiting for approval", zh="等待批准"),
     "run-completed": Sentence(en="completed", zh="已完成"),
-    "run-failed": Sentence(en="stopped", zh="已停止"),
+    "run-failed": Sentence(en="failed", zh="失败"),
     "run-denied": Sentence(en="rejected", zh="已拒绝"),
     "run-timeout": Sentence(en="nobody decided in time", zh="超时未决定"),
     "run-skipped": Sentence(en="skipped", zh="已跳过"),

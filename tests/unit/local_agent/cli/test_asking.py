@@ -518,3 +518,13 @@ def test_status_tells_how_the_policies_stand(agent: AgentDouble, capsys: Capture
     assert any("BROKEN (policies/shop.toml, max_files)" in row for row in rows)
     assert any(row.endswith("policy: yes") for row in rows)
     assert any("policies/nosuch.toml" in row for row in rows)
+
+
+def test_on_a_narrow_terminal_what_was_asked_has_a_line(
+    agent: AgentDouble, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent.answers["tasks"] = {"tasks": [TASK | {"text": "@dev search for the retry"}]}
+    for columns, between in ((50, "\n  "), (100, "  ")):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert codexbridge.main(["tasks"]) == 0
+        assert f"zhangwei{between}@dev search for the retry" in capsys.readouterr().out

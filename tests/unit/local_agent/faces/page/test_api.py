@@ -89,6 +89,10 @@ async def test_a_tab_is_told_all_that_it_needs_to_begin(place: Place, tab: Tab) 
     again = await tab.read("/api/boot")
     assert (again["lang"], again["theme"], again["life"]) == ("zh", "dark", boot.life)
     assert again["words"] == {key: one.zh for key, one in catalogue().items()}
+    place.preferences.clear()
+    for asked, lang in (("zh-CN,zh;q=0.9", "zh"), ("en-GB", "en"), ("fr,zh", "en")):
+        tab.headers["Accept-Language"] = asked
+        assert (await tab.read("/api/boot"))["lang"] == lang, "that of the browser until one is set"
 
 
 async def test_what_was_kept_of_another_version_is_not_preferred(place: Place, tab: Tab) -> None:
