@@ -299,6 +299,8 @@ def logs(service: Service, *, lines: int, follow: bool) -> int:
     Raises:
         UnavailableError: ``service.no-systemd``.
     """
+    if not (service.launchd or BOOTED.is_dir()):
+        raise UnavailableError("service.no-systemd", verb=service.verb)
     asked = ["-n", str(lines), *(["-f"] if follow else [])]
     if service.launchd:
         argv = ["tail", *asked, str(service.log)]

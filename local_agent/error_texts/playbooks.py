@@ -273,6 +273,12 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     "playbook.unreadable": Sentence(
         en="{path} cannot be read ({why}).", zh="无法读取 {path}（{why}）。"
     ),
+    "playbook.needs-model": Sentence(
+        en="{name} asks a model in step {step}, and none is set up here. Nothing was begun. To set "
+        "one up: codexbridge models",
+        zh="{name} 在第 {step} 步需要模型，而此处没有配置模型。没有开始执行。"
+        "配置方法：codexbridge models",
+    ),
     "playbook.no-model": Sentence(
         en="No model is set up here, so this step cannot be done. To set one up: "
         "codexbridge models",

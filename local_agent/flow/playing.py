@@ -47,6 +47,7 @@ from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
 from local_agent.models.backend import Chosen
 from local_agent.playbooks.answers import APPROVE_ALL, Answers
+from local_agent.playbooks.definition import step_for_a_model
 from local_agent.playbooks.executor import TaskExecutor
 from local_agent.playbooks.library import Phrases
 from local_agent.playbooks.runs import Place, StepResult, state_path
@@ -326,12 +327,16 @@ class Playing:
         """Return a run that a task will carry, to be written with it; what it is to do is fixed.
 
         Raises:
-            InputError: ``workspace.unknown``, ``workspace.none``; ``copy.*`` of a dry run.
+            InputError: ``workspace.unknown``, ``workspace.none``; ``copy.*`` of a dry run;
+                ``playbook.needs-model``: there is none, and nothing would come of it before.
         """
         workspace = await asyncio.to_thread(self._workspaces.find, new.workspace)
         return await self._planned(wish, new.task_id, workspace)
 
     async def _planned(self, wish: RunWish, task_id: str, workspace: Workspace) -> StoredRun:
+        step = step_for_a_model(wish.found.definition)
+        if step and self._proposing.choose() is None:
+            raise InputError("playbook.needs-model", name=wish.found.definition.name, step=step)
         run_id, folder = new_uuid(), workspace.path
         if wish.dry:
             folder = await asyncio.to_thread(self._copies.make, run_id, workspace)

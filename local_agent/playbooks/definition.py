@@ -155,6 +155,19 @@ class TaskParseError(InputError):
         return explain(self, ERRORS, "en")
 
 
+def step_for_a_model(definition: TaskDefinition) -> int:
+    """Return the number of the step without whose model nothing would come of a playbook, else 0.
+
+    What has written a file before is of use without it.
+    """
+    for number, step in enumerate(definition.steps, start=1):
+        if step.condition is None and step.tool in ("write_file", "apply_diff"):
+            return 0
+        if step.condition is None and (step.type == "agent" or step.tool == "propose_change"):
+            return number
+    return 0
+
+
 def parse_playbook(
     data: bytes, path: str, *, load_hook: Callable[[str], object] | None = None
 ) -> TaskDefinition:

@@ -433,13 +433,19 @@ def test_a_program_can_read_the_standing(supervisor: Supervisor, told: Told) -> 
     assert (code, found["state"], found["code"], found["restarts"]) == (3, "failed", 2, 2)
 
 
-def test_logs_are_those_of_the_unit(supervisor: Supervisor, told: Told) -> None:
+def test_logs_are_those_of_the_unit(
+    supervisor: Supervisor, told: Told, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(service, "BOOTED", tmp_path)
     assert told("service", "logs", "-f", "-n", "7") == (0, "started\n")
     assert supervisor.calls() == [
         ["journalctl", "--user-unit", "codexbridge-agent", "-n", "7", "-f"]
     ]
     told("gateway", "service", "logs")
     assert supervisor.calls() == [["journalctl", "--unit", "codexbridge-gateway", "-n", "50"]]
+    monkeypatch.setattr(service, "BOOTED", tmp_path / "none")
+    assert told("service", "logs")[0] == 1
+    assert supervisor.calls() == [], "no systemd, no journal"
 
 
 def test_a_real_agent_is_asked_over_its_socket(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from common.errors import StateError
+from common.errors import InputError, StateError
 from common.model.state import FINAL, Reason, TaskState
 from local_agent.flow.run_log import RunRecord
 from local_agent.flow.run_questions import BETWEEN_S
@@ -191,8 +191,15 @@ async def test_the_model_speaks_and_its_words_reach_a_file(desk: PlayingDesk) ->
     assert "a note" in (task.summary or "")
 
 
+async def test_without_a_model_what_needs_one_is_not_begun(desk: PlayingDesk) -> None:
+    with pytest.raises(InputError) as refused:
+        await desk.run_of(step("look", "git_status"), agent("say"))
+    assert (refused.value.code, refused.value.facts["step"]) == ("playbook.needs-model", 2)
+
+
 async def test_without_a_model_a_step_of_it_fails_at_once(desk: PlayingDesk) -> None:
-    carried = await desk.run_of(agent("say"))
+    carried = await desk.run_of(write("a.txt", "one"), agent("say"))
+    await desk.answer(carried)
     task, told = await ended(desk, carried)
     assert (task.reason, kinds(told).count("step_retry")) == (Reason.FAILED, 0)
 
