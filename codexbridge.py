@@ -470,8 +470,16 @@ def _unknown(arguments: list[str], lang: Lang) -> str:
         hint = _fill(_LANGUAGE, lang) if option == "--lang" else ""
         return _fill(_NO_OPTION, lang, name=command, option=option, hint=hint)
     near = difflib.get_close_matches(name, COMMANDS, n=1)
+    if _is_of_the_chat(name):
+        near = [f'codexbridge ask "{name} …"']
     hint = _fill(_MEANT, lang, name=near[0]) if near else ""
     return _fill(_UNKNOWN, lang, name=name[:40], hint=hint)
+
+
+def _is_of_the_chat(word: str) -> bool:
+    from common.verbs import COMMANDS as VERBS
+
+    return any(word in (verb.name, *verb.aliases) for verb in VERBS)
 
 
 def _complain(line: str) -> int:

@@ -140,7 +140,8 @@ def _account(message: str, lang: Lang) -> str:
         return say(_ARGUMENT, lang, name=whose["name"], account=account)
     for pattern, sentence in _ACCOUNTS:
         if match := re.fullmatch(pattern, message, re.DOTALL):
-            return say(sentence, lang, **match.groupdict())
+            facts = match.groupdict()
+            return say(sentence, lang, **facts, count=facts.get("names", "").count(",") + 1)
     return say(_OTHER, lang)
 
 

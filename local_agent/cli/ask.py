@@ -99,9 +99,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser = subparsers.add_parser("undo", description=say(UNDO, lang))
     parser.set_defaults(run=undo)
     parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
+    parser.add_argument("files", nargs="*", metavar="FILE", help=say(UNDO_ONLY, lang))
     parser.add_argument(
         "--only",
-        metavar="PATH",
+        metavar="FILE",
         nargs="+",
         action="extend",
         default=[],
@@ -168,7 +169,8 @@ def _sure(screen: Screen, short_id: str, *, as_json: bool) -> bool:
 def undo(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     """Ask for it, and follow it until it waits for a person or was refused."""
     short_id = parse_short_id(args.task)
-    steps = stream(find_home(environ), environ, "undo", task=short_id, only=args.only, lang=lang)
+    only = [*args.files, *args.only]
+    steps = stream(find_home(environ), environ, "undo", task=short_id, only=only, lang=lang)
     return follow_as_json(steps) if args.json else follow(steps, screen_for(lang, environ))
 
 
@@ -242,6 +244,8 @@ def _told(event: Json, screen: Screen) -> str:
     # Where there is something to say, it says where the task stands.
     if message := (event.get("said") or {}).get(screen.lang) or event.get("message"):
         return one_line(message.partition("\n")[0], 300)
+    if event.get("state") == "PROPOSAL_READY":
+        return ""  # it may be an answer, or why there is none: what follows says which
     state = STATES.get(str(event.get("state")))
     return screen.say(state) if state else str(event.get("state"))
 

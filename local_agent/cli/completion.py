@@ -110,7 +110,7 @@ def _below(path: str, parser: argparse.ArgumentParser) -> Iterator[Place]:
             inner += [_below(f"{path}/{name}", child) for name, child in action.choices.items()]
         elif action.option_strings:
             option = Option(
-                name=action.option_strings[-1],
+                name=next(one for one in action.option_strings if one.startswith("--")),
                 about=about,
                 takes_value=action.nargs != 0,
                 choices=choices,

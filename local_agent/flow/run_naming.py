@@ -7,7 +7,8 @@ from typing import Final
 from common.errors import CodexBridgeError
 from common.home import Home
 from common.sentences import Sentence, say
-from common.text import one_line
+from common.text import has_cjk, one_line
+from local_agent.playbooks.definition import titles
 from local_agent.playbooks.library import Found, find_playbook, list_playbooks
 from local_agent.propose.base import Asked, Proposed, nothing
 
@@ -64,8 +65,10 @@ def listed(places: Home, asked: Asked) -> str:
     for one in list_playbooks(places):
         if one.found is not None:
             definition = one.found.definition
-            about = definition.description.partition("\n")[0].lstrip("# ")
-            phrases = definition.trigger_keywords[:_LISTED_PHRASES]
+            about = titles(definition.description)[asked.lang == "zh"].partition("\n")[0]
+            words = definition.trigger_keywords
+            spoken = [one for one in words if has_cjk(one) is (asked.lang == "zh")] or words
+            phrases = spoken[:_LISTED_PHRASES]
             named = "".join(f" “{phrase}”" for phrase in phrases)
             rows.append(f"- {one.name}{named}  {one_line(about, _ABOUT_BYTES)}".rstrip())
     head = LISTED if rows else NONE_LISTED

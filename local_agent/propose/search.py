@@ -14,7 +14,7 @@ from common.redact import redact
 from common.sentences import say
 from common.text import one_line
 from local_agent.propose import words
-from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer
+from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, nothing
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.searching import Hit, Query, Sighting
 
@@ -53,9 +53,9 @@ class SearchProposer:
         """
         text = asked.intent.params.query
         if asked.workspace is None:
-            return answer(say(words.NO_WORKSPACE, asked.lang))
+            return nothing(words.NO_WORKSPACE, asked)
         if not text:
-            return answer(say(words.SEARCH_WHAT, asked.lang, prefix=asked.prefix))
+            return nothing(words.SEARCH_WHAT, asked)
         query = self._lookup.read(asked.text, text)
         return _proposed(asked, query, await self._lookup.search(asked.workspace, query))
 

@@ -35,8 +35,8 @@ WITHHELD = Sentence(
     zh="[……已略去 {count} 行；请在开发机上查看]",
 )
 CUT = Sentence(
-    en="… (the whole answer is at the machine: codexbridge show)",
-    zh="……（完整回答在开发机上：codexbridge show）",
+    en="… (the rest is at the machine)",
+    zh="……（其余内容在开发机上）",
 )
 
 

@@ -143,6 +143,8 @@ def test_an_unknown_command_is_one_line_with_what_was_meant(lang: str) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "status" in done.stderr
+    of_the_chat = launch("revise", "T-7K3F", CODEXBRIDGE_LANG=lang)
+    assert 'codexbridge ask "revise …"' in of_the_chat.stderr
     early = launch("--json", "status", CODEXBRIDGE_LANG=lang)
     assert early.returncode == 2
     assert early.stderr.count("\n") == 1

@@ -26,6 +26,16 @@ def test_a_usage_error_is_one_line_that_names_the_command(
     assert said.startswith("codexbridge ask: ")
 
 
+def test_several_arguments_are_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = new_parser("codexbridge", "en")
+    for name in ("--machine", "--member"):
+        parser.add_argument(name, required=True)
+    for words, told in (([], "--machine, --member are missing"), (["--member=a"], "is missing")):
+        with pytest.raises(SystemExit):
+            parser.parse_args(words)
+        assert told in capsys.readouterr().err
+
+
 def typed(*words: str, lang: Lang, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the error that a command line leads to."""
     parser = new_parser("codexbridge", lang)

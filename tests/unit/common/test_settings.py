@@ -213,6 +213,7 @@ def test_an_unknown_setting_is_an_error_that_names_its_neighbour(
     error = fault(tmp_path, toml)
     assert error.code == "config.unknown-setting"
     assert (error.facts["name"], error.facts["did_you_mean"]) == (name, nearest)
+    assert error.facts.get("why") == (None if nearest else "none"), "it has a sentence of its own"
     assert error.facts["file"] == tmp_path / "settings.toml"
 
 

@@ -262,6 +262,12 @@ def test_a_task_that_failed_is_exit_code_1_with_json_too(
     assert codexbridge.main([*words, "--json"]) == 1
 
 
+def test_undo_takes_the_files_that_follow(agent: AgentDouble) -> None:
+    agent.answers["undo"] = {"task": TASK}
+    assert codexbridge.main(["undo", "T-7K3F", "a.py", "--only", "b.py"]) == 0
+    assert agent.args_of("undo")["only"] == ["a.py", "b.py"]
+
+
 def test_reject_sends_the_digest_and_the_reason(agent: AgentDouble) -> None:
     approval = an_approval()
     agent.answers["show"] = {"task": TASK, "approval": approval}

@@ -57,6 +57,7 @@ def test_every_command_and_every_option_has_its_place() -> None:
     assert {*PLACES["/workspace"].words} == {"add", "list", "remove", "set"}
     assert {option.name for option in PLACES["/approve"].options} == {"--help", "--only", "--check"}
     assert {*PLACES["/completion"].words} == {*SHELLS}
+    assert "--dry-run" in {option.name for option in PLACES["/service/install"].options}
     assert all(option.about for place in PLACES.values() for option in place.options)
 
 

@@ -124,6 +124,9 @@ async def test_a_list_is_answered_without_a_workspace(desk: SteppingDesk) -> Non
     desk.shelf.entries.clear()
     task = await desk.done("@dev playbook")
     assert "- note “leave a note”  Leaves a note." in (task.summary or "")
+    assert "- weekly-report “weekly report”  Weekly report" in (task.summary or "")
+    zh = (await desk.done("@dev 剧本", lang="zh")).summary or ""
+    assert "- weekly-report “周报” “本周总结”  根据提交写周报" in zh
     refused = await desk.done("@dev playbook note")
     assert refused.reason is Reason.REFUSED
 
