@@ -140,8 +140,7 @@ def _account(message: str, lang: Lang) -> str:
         return say(_ARGUMENT, lang, name=whose["name"], account=account)
     for pattern, sentence in _ACCOUNTS:
         if match := re.fullmatch(pattern, message, re.DOTALL):
-            facts = match.groupdict()
-            return say(sentence, lang, **facts, count=facts.get("names", "").count(",") + 1)
+            return say(sentence, lang, **match.groupdict())
     return say(_OTHER, lang)
 
 

@@ -21,8 +21,9 @@ _NO_CELL: Final = frozenset({"Mn", "Me", "Cf"})
 TAB_RUN: Final = 2  # shown as eight cells each, three are a longer run than that
 _BLANKS: Final = re.compile(rf"(?: *+\t){{{TAB_RUN + 1},}}+ *+|[ \t]{{{BLANK_RUN + 1},}}+")
 _NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.;:?!)]}")
-# A run of ASCII with the quotes around it, or one other character: between those a line may break.
-_WORDS: Final = re.compile(" +|[“‘]*[!-~\0][!-~\0…]*[”’]*|[^ -~]")
+# A run of ASCII with the marks that belong to it, or one other character: between those a line may
+# break.
+_WORDS: Final = re.compile(" +|[“‘]*[!-~\0][!-~\0…]*[”’，。、；：？！）】》」』]*|[^ -~]")
 _GLUE: Final = "\0"  # a blank at which no line breaks
 # What is pasted into a shell: between backticks, or at the end of a line.
 _COMMAND: Final = re.compile(r"[(“]*`[^`]{1,100}`[!-_a-~”]*|(?<=.)codexbridge [ -~]{1,100}$")

@@ -149,10 +149,10 @@ class AgentSettings(Settings):
         for name, model in self.models.items():
             _check_model(name, model)
         if self.model is not None and self.model not in self.models:
-            known = ", ".join(self.models) or "-"
+            known = tuple(self.models)
             raise ConfigError("models.unknown", name=self.model, known=known)
         if self.model is None and len(self.models) > 1:
-            raise ConfigError("models.several", known=", ".join(self.models))
+            raise ConfigError("models.several", known=tuple(self.models))
         return self
 
     @property

@@ -320,7 +320,7 @@ def chosen_model(setup: Setup) -> str:
     found = ["codex"] if shutil.which("codex", path=environ.get("PATH", "")) else []
     found += [name for name, (variable, *_) in KEYED.items() if environ.get(variable)]
     if named is not None and named not in found:
-        raise InputError("init.model", name=one_line(named, 40), found=", ".join(found) or "-")
+        raise InputError("init.model", name=one_line(named, 40), found=tuple(found))
     if named is not None or not found or setup.quiet:
         return named or ""
     while name := setup.ask(texts.CHOOSE_MODEL, names=", ".join(found)):

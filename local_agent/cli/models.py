@@ -287,7 +287,7 @@ def _check_name(
 
     known = load_settings(home, environ, settings_file).models
     if name not in known:
-        raise InputError("models.unknown", name=name, known=", ".join(known) or "-")
+        raise InputError("models.unknown", name=name, known=tuple(known))
 
 
 def _read_key(name: str, screen: Screen) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from common.doctor import Finding, Tone
 from common.errors import CodexBridgeError, InputError
@@ -15,6 +16,10 @@ from local_agent.safety.policy import load_policy
 from local_agent.sandbox.bubblewrap import find_bubblewrap
 from local_agent.words import DISCLOSED, DISCLOSURES
 from local_agent.workspace.registry import Registry, Workspace
+
+_TOLD: Final = Sentence(en="{name} ({facts})", zh="{name}（{facts}）")
+_WITHIN: Final[dict[Lang, str]] = {"en": ", ", "zh": "，"}
+_LISTED: Final[dict[Lang, str]] = {"en": ", ", "zh": "；"}
 
 
 async def workspaces(here: Installation) -> Finding:
@@ -53,14 +58,14 @@ def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
     for code, tone, is_ill in ills:
         if found := [one for one in opened if is_ill(one)]:
             return _ill(code, tone, found)
-    told = Sentence(*(", ".join(_told(one, lang) for one in opened) for lang in LANGS))
+    told = Sentence(*(_LISTED[lang].join(_told(one, lang) for one in opened) for lang in LANGS))
     return Finding("workspaces.ok", facts={"workspaces": told})
 
 
 def _told(one: Workspace, lang: Lang) -> str:
-    git = "git, " if (one.path / ".git").exists() else ""
     level = say(DISCLOSURES[one.disclosure], lang)
-    return f"{one.name} ({git}{say(DISCLOSED, lang, level=level)})"
+    facts = (*(["git"] if (one.path / ".git").exists() else ()), say(DISCLOSED, lang, level=level))
+    return say(_TOLD, lang, name=one.name, facts=_WITHIN[lang].join(facts))
 
 
 def _ill(code: str, tone: Tone, found: Sequence[Workspace]) -> Finding:

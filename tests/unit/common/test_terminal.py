@@ -82,6 +82,7 @@ def test_a_latin_word_within_chinese_is_not_torn_apart() -> None:
         "达",
     ]
     assert wrap("一二三四五，六", 10) == ["一二三四", "五，六"]
+    assert wrap("输入 s 或 none：无", 15) == ["输入 s 或", "none：无"]
 
 
 def test_chinese_fills_a_line_before_it_breaks() -> None:

@@ -77,7 +77,7 @@ def test_nothing_is_configured_that_was_not_chosen(setup: asking.Setup, home: Ho
     setup.args.model = "openai"
     with pytest.raises(InputError) as caught:
         asking.chosen_model(setup)
-    assert caught.value.facts["found"] == "deepseek"
+    assert caught.value.facts["found"] == ("deepseek",)
     keys_of(home).put("deepseek", "sk-cut-off")  # by a run that was killed before the table
     asking.forget_keys(home)
     assert keys_of(home).get("deepseek") is None
