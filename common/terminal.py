@@ -27,6 +27,7 @@ _WORDS: Final = re.compile(" +|[“‘]*[!-~\0][!-~\0…]*[”’，。、；：
 _GLUE: Final = "\0"  # a blank at which no line breaks
 # What is pasted into a shell: between backticks, or at the end of a line.
 _COMMAND: Final = re.compile(r"[(“]*`[^`]{1,100}`[!-_a-~”]*|(?<=.)codexbridge [ -~]{1,100}$")
+_ONLY_COMMAND: Final = re.compile(r" +codexbridge (?!.* {2})[ -~]+")
 _COLUMN: Final = re.compile(r" *+\S++(?: \S++)*? {2,}| +")  # below what follows it goes on
 _SGR_CODE: Final = re.compile(r"\x1b\[[\d;]*m")
 _NO_CELLS: Final = "\u2060"
@@ -125,8 +126,8 @@ def wrap(text: str, width: int, *, cut: bool = True) -> list[str]:
 def fold_text(text: str, width: int) -> str:
     """Break text of ours into lines of at most ``width`` cells, as `wrap` does, through no word.
 
-    A command that fits into a line stays on one, emphasis takes no cells, and what stands in a
-    column goes on there.
+    A command that fits into a line stays on one, and so does one that has its line to itself, to
+    be copied; emphasis takes no cells, and what stands in a column goes on there.
     """
     codes = iter(_SGR_CODE.findall(text))
     bare = _SGR_CODE.sub(_NO_CELLS, text.replace(_NO_CELLS, ""))
@@ -135,7 +136,7 @@ def fold_text(text: str, width: int) -> str:
 
 
 def _folded(line: str, width: int) -> list[str]:
-    if cells(line) <= width:
+    if cells(line) <= width or _ONLY_COMMAND.fullmatch(line):
         return [line]
     begun = _COLUMN.match(line)
     head = begun[0] if begun and cells(begun[0]) <= width - _LEAST_ROOM else ""

@@ -66,6 +66,8 @@ def test_a_command_to_paste_stays_on_one_line_and_a_column_below_itself() -> Non
     assert fold_text("先运行 `codexbridge init` 再继续", 20) == "先运行\n`codexbridge init`\n再继续"
     wrong = "codexbridge show: no --x (see `codexbridge show --help`)"
     assert fold_text(wrong, 40) == wrong.replace(" `", "\n`")
+    alone = "    codexbridge gateway --config /a/b/gateway.toml member add zhangwei"
+    assert fold_text(alone, 40) == alone
     row = "  passkey     add, list and remove the passkeys"
     assert fold_text(row, 40) == "  passkey     add, list and remove the\n" + " " * 14 + "passkeys"
     assert fold_text(f"`{'x ' * 30}y` z", 40).count("\n") == 1, "one too long for a line is prose"
