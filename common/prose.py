@@ -31,9 +31,9 @@ def fold_terminals() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream and stream.isatty() and not isinstance(stream, Folding):
-            stream.flush()
-            new = Folding(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
-            setattr(sys, name, new)
+            spelt = stream.encoding, stream.errors
+            # Detached, since one that is thrown away closes what it writes to.
+            setattr(sys, name, Folding(stream.detach(), *spelt, line_buffering=True))
 
 
 def folded(text: str, stream: TextIO) -> str:

@@ -23,7 +23,7 @@ _BLANKS: Final = re.compile(rf"(?: *+\t){{{TAB_RUN + 1},}}+ *+|[ \t]{{{BLANK_RUN
 _NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.;:?!)]}")
 # A run of ASCII with the marks that belong to it, or one other character: between those a line may
 # break.
-_WORDS: Final = re.compile(" +|[“‘]*[!-~\0][!-~\0…]*[”’，。、；：？！）】》」』]*|[^ -~]")
+_WORDS: Final = re.compile(" +|[“‘]*[!-~\0][!-~\0…”’]*[，。、；：？！）】》」』]*|[^ -~]")
 _GLUE: Final = "\0"  # a blank at which no line breaks
 # What is pasted into a shell: between backticks, or at the end of a line.
 _COMMAND: Final = re.compile(r"[(“]*`[^`]{1,100}`[!-_a-~”]*|(?<=.)codexbridge [ -~]{1,100}$")

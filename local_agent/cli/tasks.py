@@ -114,7 +114,7 @@ def print_tasks(screen: Screen, tasks: Sequence[ListedTask]) -> None:
         ]
     )
     beside = max(map(cells, heads)) + 2
-    between = "\n  " if screen.width - beside < _WANTED_CELLS else ""
+    between = "\n  " if screen.live and screen.width - beside < _WANTED_CELLS else ""
     for task, head in zip(tasks, heads, strict=True):
         row = (head if between else pad(head, beside)) + between + wanted(screen, task)
         shown = "\n".join(clip_cells(line, screen.width) for line in row.split("\n"))

@@ -36,15 +36,14 @@ def test_it_is_folded_to_the_terminal_behind_the_stream(tmp_path: Path) -> None:
 def test_all_that_is_printed_on_a_terminal_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, 40))
-    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
-        monkeypatch.setattr(sys, "stdout", terminal)
-        fold_terminals()
-        print(f"\x1b[31m{SAID}\x1b[0m")
-        print(f"\r{SAID}", end="", flush=True)
-        sys.stdout.flush()
-        shown = ""
-        while shown.count("island") < 2:  # a terminal gives it in parts
-            shown += os.read(ours, 4096).decode()
+    monkeypatch.setattr(sys, "stdout", os.fdopen(theirs, "w", encoding="utf-8"))
+    fold_terminals()
+    print(f"\x1b[31m{SAID}\x1b[0m")
+    print(f"\r{SAID}", end="", flush=True)
+    shown = ""
+    while shown.count("island") < 2:  # a terminal gives it in parts
+        shown += os.read(ours, 4096).decode()
+    sys.stdout.close()
     os.close(ours)
     first, moved = shown.split("\x1b[0m\r\n")
     assert max(map(len, first.removeprefix("\x1b[31m").split("\r\n"))) <= 40

@@ -84,6 +84,7 @@ def test_a_latin_word_within_chinese_is_not_torn_apart() -> None:
         "达",
     ]
     assert wrap("一二三四五，六", 10) == ["一二三四", "五，六"]
+    assert wrap("Did you mean “open”?", 19) == ["Did you mean", "“open”?"]
     assert wrap("输入 s 或 none：无", 15) == ["输入 s 或", "none：无"]
 
 

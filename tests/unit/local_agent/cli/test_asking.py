@@ -17,8 +17,11 @@ from common.home import Home
 from common.model.state import Reason, final_of
 from common.seal import digest
 from common.sentences import Lang, Sentence, say
+from common.terminal import Ink
 from local_agent.actions.registry import seal_bytes
 from local_agent.cli import decide, show, status, tasks
+from local_agent.cli.screen import Screen
+from local_agent.views import from_json
 from local_agent.views.task import ListedTask
 from local_agent.words import DISCLOSURES, REASONS
 from tests.each import each
@@ -526,11 +529,8 @@ def test_status_tells_how_the_policies_stand(agent: AgentDouble, capsys: Capture
     assert any("policies/nosuch.toml" in row for row in rows)
 
 
-def test_on_a_narrow_terminal_what_was_asked_has_a_line(
-    agent: AgentDouble, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent.answers["tasks"] = {"tasks": [TASK | {"text": "@dev search for the retry"}]}
-    for columns, between in ((50, "\n  "), (100, "  ")):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert codexbridge.main(["tasks"]) == 0
-        assert f"zhangwei{between}@dev search for the retry" in capsys.readouterr().out
+def test_on_a_narrow_terminal_what_was_asked_has_a_line(capsys: Captured) -> None:
+    listed = from_json(ListedTask, filled(ListedTask, TASK | {"text": "@dev search for retry"}))
+    for width, live, between in ((50, True, "\n  "), (100, True, "  "), (70, False, "  ")):
+        tasks.print_tasks(Screen("en", Ink(on=False), width, live), [listed])
+        assert f"zhangwei{between}@dev search" in capsys.readouterr().out, "a pipe has one line"
