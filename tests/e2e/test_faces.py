@@ -70,5 +70,5 @@ def test_an_agent_at_a_terminal_says_what_waits_and_how_it_ended(
         waits = re.compile(rf"{short_id} waits for you: Run `sh count.sh` .*\r\n")
         terminal.read_until(f"codexbridge approve {short_id}", after=waits)
         place.approve(short_id)
-        ended = rf"{short_id}: `sh count.sh` succeeded"
+        ended = rf"{short_id} completed: `sh count.sh` succeeded"
         assert re.search(ended, terminal.read_until(")", after=re.compile(ended)))
