@@ -20,6 +20,11 @@ class Folding(io.TextIOWrapper):
     What was laid out to the width stays as it is; so does what is written to `buffer`.
     """
 
+    def __init__(self, terminal: TextIO) -> None:
+        terminal.flush()
+        super().__init__(terminal.buffer, terminal.encoding, terminal.errors, line_buffering=True)
+        self._terminal = terminal  # thrown away, it would close what both write to
+
     def write(self, text: str) -> int:
         """Write it, folded."""
         super().write(text if _MOVES.search(text) else folded(text, self))
@@ -31,9 +36,7 @@ def fold_terminals() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream and stream.isatty() and not isinstance(stream, Folding):
-            spelt = stream.encoding, stream.errors
-            # Detached, since one that is thrown away closes what it writes to.
-            setattr(sys, name, Folding(stream.detach(), *spelt, line_buffering=True))
+            setattr(sys, name, Folding(stream))
 
 
 def folded(text: str, stream: TextIO) -> str:

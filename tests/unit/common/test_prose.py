@@ -36,8 +36,10 @@ def test_it_is_folded_to_the_terminal_behind_the_stream(tmp_path: Path) -> None:
 def test_all_that_is_printed_on_a_terminal_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, 40))
-    monkeypatch.setattr(sys, "stdout", os.fdopen(theirs, "w", encoding="utf-8"))
+    terminal = os.fdopen(theirs, "w", encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", terminal)
     fold_terminals()
+    assert os.get_terminal_size(terminal.fileno()).columns == 40, "whoever lays out asks that one"
     print(f"\x1b[31m{SAID}\x1b[0m")
     print(f"\r{SAID}", end="", flush=True)
     shown = ""
