@@ -461,6 +461,8 @@ def _help(lang: Lang) -> str:
 def _unknown(arguments: list[str], lang: Lang) -> str:
     import difflib
 
+    from common.verbs import COMMANDS as VERBS
+
     name = arguments[0]
     command = next(filter(COMMANDS.__contains__, arguments), "")
     if name.startswith("-") and command:
@@ -470,16 +472,10 @@ def _unknown(arguments: list[str], lang: Lang) -> str:
         hint = _fill(_LANGUAGE, lang) if option == "--lang" else ""
         return _fill(_NO_OPTION, lang, name=command, option=option, hint=hint)
     near = difflib.get_close_matches(name, COMMANDS, n=1)
-    if _is_of_the_chat(name):
+    if any(name in (verb.name, *verb.aliases) for verb in VERBS):  # a word of the chat
         near = [f'codexbridge ask "{name} …"']
     hint = _fill(_MEANT, lang, name=near[0]) if near else ""
     return _fill(_UNKNOWN, lang, name=name[:40], hint=hint)
-
-
-def _is_of_the_chat(word: str) -> bool:
-    from common.verbs import COMMANDS as VERBS
-
-    return any(word in (verb.name, *verb.aliases) for verb in VERBS)
 
 
 def _complain(line: str) -> int:
