@@ -207,10 +207,10 @@ def change(
         InputError: ``member.invalid-group`` (group).
     """
     _check_group(group)
-    given = {"lang": lang, "role": role, "group": group}
-    if not conn.run(_SET, app=person.app, user_id=person.user, **given):
+    if not conn.run(_SET, app=person.app, user_id=person.user, lang=lang, role=role, group=group):
         return False
-    audit.append(conn, "member.changed", at_ms, app=person.app, user=person.user, **given)
+    facts = {"app": person.app, "user": person.user, "lang": lang, "role": role, "group": group}
+    audit.append(conn, "member.changed", at_ms, **facts)
     return True
 
 

@@ -138,7 +138,8 @@ def test_an_app_that_is_cut_off_says_why_and_loses_nothing(place: Place) -> None
         world.client.ask("fault", app=app, name="", on=False)
     soon = {app for app, fault in APPS.items() if fault in SOON}
     wait_until(lambda: not {app for app, why in world.sending().items() if why} & soon)
-    place.kill("gateway")
+    wait_until(lambda: not any(world.status()[1]["apps"][app]["waiting"] for app in soon))
+    place.kill("gateway")  # in the middle of no message
     place.start_gateway()  # as after a mend; the rest would be tried again within minutes
     wait_until(lambda: {*world.told(FIRST)} == {*APPS})
     wait_until(lambda: not any(world.sending().values()))

@@ -61,7 +61,7 @@ def test_a_malformed_aes_key_is_refused_without_showing_it(place: Place) -> None
     path = place.made.secrets / "wecom__encoding_aes_key"
     path.write_text("tooshortsecret", encoding="utf-8")
     line = refusal(place, *gateway(place))
-    assert "encoding_aes_key" in line
+    assert "EncodingAESKey of wecom" in line
     assert "tooshortsecret" not in line
 
 
@@ -125,7 +125,7 @@ def test_commands_say_so_when_no_agent_runs(place: Place) -> None:
         done = place.run(*arguments, check=False)
         assert done.returncode != 0
         assert len(done.stderr.strip().splitlines()) == 1
-        assert "codexbridge agent" in done.stderr
+        assert "codexbridge init" in done.stderr, "nothing is set up yet"
 
 
 @pytest.mark.requirement("R60")

@@ -21,7 +21,8 @@ _NAMES = st.sampled_from(
     ["a.py", "b", "dir/c.txt", "dir/d.py", "dir/sub/e", "中/文.md", "x y.txt", 'q"t.txt', "tmp/f"]
 )
 _CONTENT = st.one_of(
-    st.binary(max_size=40).filter(lambda raw: b"\0" not in raw),
+    # Hypothesis also draws what it finds in the source, such as our mark: a file may not hold it.
+    st.binary(max_size=40).filter(lambda raw: b"\0" not in raw and b"[redacted" not in raw),
     st.lists(st.sampled_from([b"a", b"b", b"cc\r", b"", b"caf\xe9"]), max_size=30).map(b"\n".join),
     st.lists(st.sampled_from([b"one", b"two", b"three"]), max_size=30).map(
         lambda lines: b"".join(line + b"\n" for line in lines)
