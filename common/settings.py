@@ -292,9 +292,8 @@ def _own_variables(
         elif setting := _of_file(model, name):
             raise ConfigError("config.file-only", name=setting)
         elif name not in PROCESS_WIDE and not name.startswith(other_halves):
-            nearest = _nearest(name, [*known, *PROCESS_WIDE])
-            facts = {"name": name, "did_you_mean": nearest, "why": "" if nearest else "none"}
-            raise ConfigError("config.unknown-variable", **facts)
+            near = _near(name, [*known, *PROCESS_WIDE])
+            raise ConfigError("config.unknown-variable", name=name, **near)
     return own
 
 
@@ -488,13 +487,12 @@ def _first_required(model: type[Settings], path: tuple[str, ...]) -> tuple[str, 
 
 
 def _unknown(name: str, known: list[str], file: Path | None) -> ConfigError:
-    nearest = _nearest(name, known)
-    is_key = name.rpartition(".")[2].casefold() in _KEYS
-    why = "key" if is_key else "" if nearest else "none"
-    facts = {"name": name, "file": file, "did_you_mean": nearest, "why": why}
+    facts = {"name": name, "file": file, **_near(name, known)}
+    if name.rpartition(".")[2].casefold() in _KEYS:
+        return ConfigError("config.unknown-setting", **facts | {"why": "key"})
     return ConfigError("config.unknown-setting", **facts)
 
 
-def _nearest(name: str, candidates: list[str]) -> str:
+def _near(name: str, candidates: list[str]) -> dict[str, str]:
     found = difflib.get_close_matches(name, candidates, n=1, cutoff=0.6)
-    return found[0] if found else ""
+    return {"did_you_mean": found[0]} if found else {"did_you_mean": "", "why": "none"}

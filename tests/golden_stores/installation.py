@@ -60,11 +60,12 @@ def environ_of(home: Path) -> dict[str, str]:
 
 def asked(home: Path, *words: str) -> Any:
     """Return the JSON that a command prints."""
-    out = io.StringIO()
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8")
     environ = patch.dict(os.environ, environ_of(home), clear=True)
     with environ, contextlib.redirect_stdout(out):
-        assert codexbridge.main([*words, "--json"]) == 0, out.getvalue()
-    return json.loads(out.getvalue())
+        assert codexbridge.main([*words, "--json"]) == 0, out.buffer
+    out.seek(0)
+    return json.loads(out.read())
 
 
 # --- stores as text

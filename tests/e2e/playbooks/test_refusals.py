@@ -245,7 +245,7 @@ def test_check_needs_no_agent(stage: Stage, alone: Mapping[str, str]) -> None:
 def test_a_run_without_an_agent_is_refused(stage: Stage, alone: Mapping[str, str]) -> None:
     done = stage.cli("playbook", "run", str(stage.file(GOOD)), "--json", **alone)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "agent" in done.stderr
+    assert "codexbridge init" in done.stderr, "nothing is set up there"
 
 
 # --- exit code 2 ----------------------------------------------------------------------------------

@@ -30,7 +30,10 @@ def test_several_arguments_are_missing(capsys: pytest.CaptureFixture[str]) -> No
     parser = new_parser("codexbridge", "en")
     for name in ("--machine", "--member"):
         parser.add_argument(name, required=True)
-    for words, told in (([], "--machine, --member are missing"), (["--member=a"], "is missing")):
+    for words, told in (
+        ([], "missing: --machine, --member"),
+        (["--member=a"], "missing: --machine"),
+    ):
         with pytest.raises(SystemExit):
             parser.parse_args(words)
         assert told in capsys.readouterr().err
