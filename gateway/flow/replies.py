@@ -278,7 +278,7 @@ OUTCOME: Mapping[Reason, Sentence] = {
     Reason.EXPIRED: Sentence(en="expired", zh="已过期"),
     Reason.REFUSED: Sentence(en="refused, nothing was done", zh="未受理，没有执行任何操作"),
     Reason.CANCELLED: Sentence(en="cancelled", zh="已取消"),
-    Reason.DRIFTED: Sentence(en="changed since approval, not run", zh="内容已变，未执行"),
+    Reason.DRIFTED: Sentence(en="not run: something changed", zh="内容已变，未执行"),
     Reason.UNKNOWN: Sentence(en="interrupted, outcome unknown", zh="中断，结果不明"),
 }
 AT_WORK = Sentence(en="the machine is working on it", zh="开发机正在处理")

@@ -10,14 +10,12 @@ Nothing heavy is imported before a command runs: ``--help`` needs none of it.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from common.arguments import with_config
-from common.prose import folded
 from common.sentences import Lang, Sentence, say
 from gateway.faces.cli import sentences as texts
 
@@ -114,7 +112,7 @@ class Console:
 
     def tell(self, sentence: Sentence, **facts: object) -> int:
         """Print a sentence; returns exit code 0."""
-        print(folded(self.say(sentence, **facts), sys.stdout), flush=True)
+        print(self.say(sentence, **facts), flush=True)
         return 0
 
     def tell_counts(
@@ -123,7 +121,7 @@ class Console:
         """Print a sentence and what was counted, where that is anything; returns exit code 0."""
         rest = (self.say(counted, count=count) for counted, count in counts if count)
         told = ("" if self.lang == "zh" else " ").join((self.say(sentence, **facts), *rest))
-        print(folded(told, sys.stdout))
+        print(told)
         return 0
 
     def print_json(self, value: object) -> int:

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from common.arguments import with_config
 from common.doctor import Doctor, Examined, Tone
-from common.prose import folded
 from common.sentences import Lang, Sentence, explain, say
 from common.terminal import Ink
 from gateway.doctor import DIAGNOSES
@@ -71,7 +70,7 @@ class Screen:
     def tell(self, sentence: Sentence, /, **facts: object) -> None:
         """Print a sentence to a person; a program reads the result alone."""
         if self.asks:
-            self.print(folded(say(sentence, self.lang, **facts), self._out))
+            self.print(say(sentence, self.lang, **facts))
 
     def print(self, text: str = "") -> None:
         """Print as it is."""
@@ -94,7 +93,7 @@ class Screen:
 
     def complain(self, error: Any) -> None:
         """Print what is wrong with an answer."""
-        self.print(self._ink("red", folded(explain(error, ERRORS, self.lang), self._out)))
+        self.print(self._ink("red", explain(error, ERRORS, self.lang)))
 
     def ask(self, question: Question, default: str = "") -> str:
         """Return what was typed for a question; nothing only where it can be made.
@@ -103,7 +102,7 @@ class Screen:
             KeyboardInterrupt: the terminal was closed.
         """
         self.print()
-        self.print(self._ink("dim", folded(say(question.where, self.lang), self._out)))
+        self.print(self._ink("dim", say(question.where, self.lang)))
         label = say(question.label, self.lang)
         prompt = f"{label} [{default}]: " if default else f"{label}: "
         read = getpass if question.name in SECRETS else input
