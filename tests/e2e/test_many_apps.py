@@ -83,6 +83,7 @@ def _word(person: Person) -> str:
     return f"w-{person.app}-{person.user}"
 
 
+@pytest.mark.thorough
 @pytest.mark.requirement("P3")
 @pytest.mark.requirement("P7")
 def test_everybody_hears_of_their_own_task_once_whatever_is_killed(place: Place) -> None:

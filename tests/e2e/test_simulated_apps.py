@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gateway.simulator.client import SimulatorClient
 from gateway.simulator.config import load
 from tests.e2e.place import Place, free_ports, listens, wait_until
 
 
+@pytest.mark.thorough
 def test_several_apps_and_corps_are_served_side_by_side(tmp_path: Path) -> None:
     place = Place.at(tmp_path / "other")  # for its surroundings alone
     root = tmp_path / "home"

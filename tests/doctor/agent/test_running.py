@@ -124,7 +124,7 @@ class TestWell:
 
 
 class TestRefused:
-    pytestmark = needs_all
+    pytestmark = [*needs_all, pytest.mark.thorough]
 
     def test_a_machine_that_its_admin_removed(self, good: Good, tmp_path: Path) -> None:
         place = another_machine(good, tmp_path / "home", "dev-2")

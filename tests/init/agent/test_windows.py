@@ -32,7 +32,8 @@ def seen(screen: Screen, title: str) -> Seen:
 
 
 @pytest.mark.requirement("R28")
-@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_test_window_is_answered_and_the_first_task_is_approved_in_one(
     place: Place, screen: Screen, lang: str
 ) -> None:
