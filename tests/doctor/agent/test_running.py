@@ -123,8 +123,9 @@ class TestWell:
             stray.parent.rmdir()
 
 
+@pytest.mark.thorough
 class TestRefused:
-    pytestmark = [*needs_all, pytest.mark.thorough]
+    pytestmark = needs_all
 
     def test_a_machine_that_its_admin_removed(self, good: Good, tmp_path: Path) -> None:
         place = another_machine(good, tmp_path / "home", "dev-2")
