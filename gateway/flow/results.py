@@ -205,13 +205,15 @@ class TaskReports:
             return  # an end counts only as a result, which names the envelope
         if not may_follow(current, told):
             raise StateError("task.illegal-transition", current=current.value, wanted=told.value)
-        if task.presumed or told is not current or _waits_anew(task, event):
+        is_new = task.presumed or told is not current or _waits_anew(task, event)
+        if is_new:
             self._change(conn, task, event, at=at)
         elif event.message:
             tasks.note_progress(conn, task.task_id, event.message, at_ms=at.wall_ms)
-            if told in _LONG:
-                line = self._speaker(task, at).progress(task, machine_of(conn, task), event.message)
-                tell_progress(conn, task, jti, line, at=at)
+        # PROPOSING itself says nothing: with words it is a later event, sent in place of the first.
+        if event.message and told in _LONG and (not is_new or told is TaskState.PROPOSING):
+            line = self._speaker(task, at).progress(task, machine_of(conn, task), event.message)
+            tell_progress(conn, task, jti, line, at=at)
 
     def _change(self, conn: Connection, task: Task, event: EventBody, *, at: Instant) -> None:
         state, waiting = TaskState(event.state), _waiting(event)

@@ -90,6 +90,16 @@ async def test_what_takes_long_is_told_to_run_and_what_ends_soon_is_not(desk: De
 
 
 @pytest.mark.requirement("P7")
+async def test_what_is_said_at_the_beginning_of_the_work_is_told(desk: Desk) -> None:
+    task = await desk.ask()
+    await desk.events(task, "ROUTED", "CONTEXT_COLLECTED")
+    said = "Playbook note waits for a decision: step 2 of 4 (ask)."
+    await desk.event(task, "PROPOSING", said)  # overtook the event that only said PROPOSING
+    (told,) = await _told(desk, 1)
+    assert said in told
+
+
+@pytest.mark.requirement("P7")
 async def test_a_task_that_is_taken_at_once_is_told_by_what_comes_of_it(desk: Desk) -> None:
     replay = b"0" * 32
     await desk.intake(chat("@dev test"), replay)
