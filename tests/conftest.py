@@ -76,6 +76,10 @@ async def browser() -> AsyncIterator[Browser]:
         yield started
 
 
+# A run that a shell put into the background ignores Ctrl-C, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # What is collected stays to the end: to search it for garbage takes a third of the collection, and
 # some of every test after it.
 gc.disable()
