@@ -82,8 +82,8 @@ def open_log(
     def clean(_logger: WrappedLogger, _method: str, facts: _Facts) -> _Facts:
         return {_word(name): _value(value, known.spellings) for name, value in facts.items()}
 
-    written = stream or sys.stderr
-    as_text = _for_a_person if written.isatty() else _as_line
+    written = stream or sys.stderr  # None where whoever started us has closed it
+    as_text = _for_a_person if written and written.isatty() else _as_line
     logger = structlog.wrap_logger(
         structlog.WriteLogger(written),
         processors=[_flatten_exception, clean, stamp, _as_json if json else as_text],

@@ -5,6 +5,7 @@ What is found is only offered; a person confirms each item, or names them on the
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -363,8 +364,10 @@ def check_start(command: str, folder: Path, toolchains: Sequence[Toolchain]) -> 
             resolve_program(line.argv[0], entry, cwd=folder, sandboxed=sandboxed)
     except InputError as error:
         code = _SAID.get(error.code, "workspace.test-unreadable")
-        if error.code == "command.not-found" and (folder / str(error.facts["program"])).exists():
-            code = "workspace.test-not-executable"
+        program = str(error.facts.get("program", ""))
+        if error.code == "command.not-found" and "/" in program:
+            there = os.path.exists(folder / program)  # noqa: PTH110  # whatever the name is
+            code = "workspace.test-not-executable" if there else code
         raise InputError(code, **error.facts) from None
 
 

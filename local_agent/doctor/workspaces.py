@@ -13,6 +13,7 @@ from common.errors import CodexBridgeError, InputError
 from common.sentences import LANGS, Lang, Sentence, say
 from local_agent.doctor.installation import Installation
 from local_agent.safety.policy import load_policy
+from local_agent.safety.risk_commands import script_at
 from local_agent.sandbox.bubblewrap import find_bubblewrap
 from local_agent.words import DISCLOSED, DISCLOSURES
 from local_agent.workspace.registry import Registry, Workspace
@@ -113,7 +114,7 @@ def _is_refused(here: Installation, one: Workspace, default_test: str | None) ->
         line = read_command_line(one.test_command or default_test or "true")
     except CodexBridgeError:
         return False  # told as what it is
-    is_shell = line.argv is None
+    is_shell = line.argv is None or script_at(line.argv) is not None
     program = "" if line.argv is None else line.argv[0].rpartition("/")[2]
     return (
         "run_command" in policy.refuse_actions

@@ -100,16 +100,17 @@ def command_facts(payload: Mapping[str, Any], around: Circumstances) -> CommandF
     )
 
 
-def is_shell(program: str) -> bool:
-    """Tell whether a program is a shell, by its name."""
-    return posixpath.basename(program) in _SHELLS
+def shell_at(argv: Sequence[str]) -> int | None:
+    """Return which word is a shell that is started, also by another program; None for none."""
+    launched = posixpath.basename(argv[0]) in _LAUNCHERS
+    shell = next((at for at, word in enumerate(argv) if posixpath.basename(word) in _SHELLS), None)
+    return None if shell and not launched else shell
 
 
 def script_at(argv: Sequence[str]) -> int | None:
     """Return which argument a shell runs, as in ``sh -c "rm -rf x"``; None where none does."""
-    launched = posixpath.basename(argv[0]) in _LAUNCHERS
-    shell = next((at for at, word in enumerate(argv) if is_shell(word)), None)
-    if shell is None or (shell and not launched):
+    shell = shell_at(argv)
+    if shell is None:
         return None
     is_script = skip = False
     for at, word in enumerate(argv[shell + 1 :], shell + 1):

@@ -245,7 +245,7 @@ def _records(conn: Connection, ring: KeyRing, *, revoked_too: bool) -> list[dict
     users, waiting = members.by_machine(conn), mailbox.depths(conn)
     return [
         _record(agent, users.get(agent.agent_id, []), waiting.get(agent.agent_id, 0))
-        | {"check_words": _words(agent, ring)}
+        | {"check_words": _words(agent, ring) if agent.revoked_at is None else None}
         for agent in agents.everyone(conn)
         if revoked_too or agent.revoked_at is None
     ]

@@ -120,10 +120,6 @@ MEMBER_LIST: Final = Sentence(
     en="List the members, their roles, languages, machines and groups.",
     zh="列出成员、角色、语言、开发机和分组。",
 )
-MEMBER_USER: Final = Sentence(
-    en="UserID exactly as WeCom has it; in another app than the first, APP:UserID",
-    zh="UserID，与企业微信中完全一致；属于其他应用时写作 应用名:UserID",
-)
 MEMBER_USERS: Final = Sentence(
     en="UserIDs exactly as WeCom has them, or @GROUP; in another app than the first, APP:UserID",
     zh="UserID（与企业微信中完全一致，可写多个）或 @分组名；属于其他应用时写作 应用名:UserID",

@@ -16,7 +16,7 @@ from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import SAID_BY, Card, machine_name, model_name, text, value
 from local_agent.propose.words import REASON_ASKED, REASON_INFERRED, REASON_TEST_COMMAND
-from local_agent.safety.risk_commands import is_shell, script_at
+from local_agent.safety.risk_commands import script_at, shell_at
 from local_agent.views.question import Fact, Lines, Named, Part, Question, Text, Value
 from local_agent.words import render_size
 
@@ -33,6 +33,10 @@ COMMAND: Final = Sentence(en="Command", zh="命令")
 ARGV: Final = Sentence(
     en="no shell; {count} {count:argument|arguments}, one on each line",
     zh="不经过 shell；共 {count} 个参数，每行一个",
+)
+ARGV_OF_SHELL: Final = Sentence(
+    en="given to a shell ({shell}); {count} {count:argument|arguments}, one on each line",
+    zh="交给 shell（{shell}）；共 {count} 个参数，每行一个",
 )
 ARGV_SHELL: Final = Sentence(
     en="a shell ({shell}) runs what is in argument {at}; {count} arguments, one on each line",
@@ -151,11 +155,14 @@ def _command(payload: Mapping[str, Any]) -> Sequence[Part]:
     if "argv" in payload:
         argv: list[str] = payload["argv"]
         shown = Lines(tuple(map(_quoted, argv)), 0)
-        if (at := script_at(argv)) is None:
+        shell, at = shell_at(argv), script_at(argv)
+        if shell is None:
             note = value(text(ARGV, count=len(argv)), "quiet")
             return [Fact("command", (note,)), shown]
-        shell = next(filter(is_shell, argv))
-        note = value(text(ARGV_SHELL, shell=shell, at=at, count=len(argv)), "danger")
+        if at is None:
+            note = value(text(ARGV_OF_SHELL, shell=argv[shell], count=len(argv)), "quiet")
+            return [Fact("command", (note,)), shown]
+        note = value(text(ARGV_SHELL, shell=argv[shell], at=at, count=len(argv)), "danger")
         return [Fact("command", (note, *_special(argv[at]))), shown]
     script: str = payload["script"]
     lines = script.split("\n")

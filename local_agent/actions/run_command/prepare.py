@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -239,7 +240,7 @@ def _folder(workspace: Workspace, cwd: str) -> Path:
     place = _real(workspace.path / cwd)
     if not place.is_relative_to(workspace.path):
         raise InputError("command.outside", program=cwd)
-    if not place.is_dir():
+    if not os.path.isdir(place):  # noqa: PTH112  # whatever the name is, it raises nothing
         raise InputError("command.folder", folder=cwd)
     return place
 
@@ -398,9 +399,12 @@ def resolve_program(
             if not word.startswith("/"):
                 raise InputError("command.outside", program=word)
     held = real if copy is None else _in_copy(real, workspace, copy)
-    if not (held.is_file() and os.access(held, os.X_OK)):
+    try:
+        status = held.stat()
+    except OSError:  # such as a name that is too long, or a folder that is closed to us
+        raise InputError("command.not-found", program=word) from None
+    if not stat.S_ISREG(status.st_mode) or not os.access(held, os.X_OK):
         raise InputError("command.not-found", program=word)
-    status = held.stat()
     inside = real.is_relative_to(workspace.path)
     return Executable(
         path=str(found),
@@ -439,7 +443,7 @@ def _locate(word: str, workspace: Workspace, cwd: Path) -> Path:
         return found
     for place in _search_path(workspace):
         candidate = place / word
-        if candidate.is_file() and os.access(candidate, os.X_OK):
+        if os.path.isfile(candidate) and os.access(candidate, os.X_OK):  # noqa: PTH113  # as above
             return candidate
     raise InputError("command.not-found", program=word)
 

@@ -471,6 +471,13 @@ CASES: dict[str, tuple[Break, set[str]]] = {
         written("config/policies/shop.toml", 'refuse_programs = ["true"]\n'),
         {"workspaces.test-refused"},
     ),
+    "a policy that refuses the shell which the test is given to": (
+        lambda h, e: (
+            tried_by("sh -c true")(h, e),
+            h.write("config/policies/shop.toml", "refuse_shell = true\n"),
+        ),
+        {"workspaces.test-refused"},
+    ),
     "a broken policy": (written("config/policies/shop.toml", "refuse = ["), {"policies.broken"}),
     "a policy of no workspace": (
         written("config/policies/shpo.toml", "require_typed = true\n"),

@@ -209,3 +209,11 @@ def test_on_a_terminal_an_event_reads_as_the_sentence_that_it_has() -> None:
     told, plain = (line.partition(" ")[2] for line in terminal.getvalue().splitlines())
     assert told == "! models: none → add one"
     assert plain == 'agent.ready machine="dev 1"'
+
+
+def test_a_log_begins_also_where_standard_error_is_closed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    open_log("gateway").info("began")
+    assert "began" in capsys.readouterr().out

@@ -448,6 +448,8 @@ def test_without_a_sandbox_a_link_of_the_workspace_still_leads_nowhere_else(
         ("./src", "command.not-found"),
         ("/usr", "command.not-found"),
         ("./loop", "command.not-found"),
+        (f"./{'a' * 300}", "command.not-found"),
+        ("a" * 300, "command.not-found"),
         ("./loop/run", "command.not-found"),
     ],
 )

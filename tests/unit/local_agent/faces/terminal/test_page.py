@@ -283,6 +283,9 @@ def test_the_operators_of_a_shell_line_are_named() -> None:
     given = page(ask_about(a_payload(argv=["sh", "-c", "rm -rf build | tee x"])))
     assert "a shell (sh) runs what is in argument 2; 3 arguments" in given
     assert "meaning of their own: |" in given
+    given = page(ask_about(a_payload(argv=["env", "sh", "run.sh"])))
+    assert "given to a shell (sh); 3 arguments" in given
+    assert "no shell; 1 argument" in page(ask_about(a_payload(argv=["pytest"])))
     assert "meaning of their own" not in page(ask_about(a_payload(script="make all", argv=None)))
 
 
