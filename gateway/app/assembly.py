@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import aiohttp
 from aiohttp import web
@@ -65,8 +66,11 @@ from gateway.link.hub import Hub
 from gateway.link.mailbox import Mailbox
 from gateway.link.pairing import PairingEndpoint
 from gateway.store import Connection, Store, members
+from gateway.store import outbox as messages
 from gateway.store.runner import SqliteRunner, open_store
 from gateway.wecom.egress import open_session
+
+RECALLED_MS: Final = 3600 * 1000  # the longest that any channel counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +277,7 @@ async def _serve(
             noted=state_dir(settings, subject.environ) / NOTED_FILE,
         )
         await gateway.upkeep.begin()
+        await _recall_pace(gateway.channels, store, SystemClock())
         until_the_end.push_async_callback(gateway.upkeep.end)
         until_the_end.push_async_callback(gateway.alarms.end)
         parts = {
@@ -298,6 +303,12 @@ async def _serve(
         await until_the_end.enter_async_context(looking)
         await until_stopped(stop, tasks, log=log)
         log.info("stopping")
+
+
+async def _recall_pace(channels: Channels, store: Store, clock: Clock) -> None:
+    now_ms = clock.now().wall_ms
+    for to, at_ms in await store.read(messages.tried, since_ms=now_ms - RECALLED_MS):
+        channels.recall(to, max(now_ms - at_ms, 0) / 1000)
 
 
 def _served(subject: Subject) -> GatewaySettings:

@@ -269,9 +269,12 @@ class Channel:
         routes: Returns what it answers on the gateway's own listener, once it knows where to hand
             messages to, and where to note that it cannot read them.
         renew: Takes up the secrets of its settings; raises ConfigError and keeps the old ones.
+        recall: Is told, once at the start, where something went not long ago, and for how many
+            seconds that was: the pace it keeps must outlive the process.
     """
 
     name: str
     deliver: Deliver
     routes: Callable[[Accept, Note], Sequence[web.RouteDef]]
     renew: Callable[[GatewaySettings], Awaitable[None]]
+    recall: Callable[[Conversation, float], None]

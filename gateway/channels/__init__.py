@@ -38,6 +38,11 @@ class Channels:
         for channel in self._channels.values():
             await channel.renew(settings)
 
+    def recall(self, to: Conversation, ago_s: float) -> None:
+        """Tell its channel that something went there not long ago; see `Channel`."""
+        if channel := self._channels.get(to.channel):
+            channel.recall(to, ago_s)
+
     async def deliver(self, to: Conversation, what: Outgoing) -> SendOutcome:
         """Send into a conversation of whichever channel; see `Deliver`."""
         channel = self._channels.get(to.channel)

@@ -101,6 +101,13 @@ _END = """
     UPDATE outbox SET state = :state, code = :code, errcode = :errcode, errmsg = :errmsg,
     ended_at = :at WHERE id = :id
     RETURNING app, chat, user_id"""
+# Once each, however often it was tried: the pace is WeCom's, and it drops the copies itself.
+_TRIED = f"""
+    SELECT channel, app, user_id, chat, ended_at AS at FROM outbox
+    WHERE ended_at > :since AND state = 'sent' AND code <> '{PASSIVE}'
+    UNION ALL SELECT channel, app, user_id, chat, tried_at AS at FROM outbox
+    WHERE state IN ('queued', 'sending') AND tried_at > :since
+    ORDER BY at"""  # noqa: S608  # our own names
 _WAITS = "SELECT 1 FROM conversations WHERE due_at IS NOT NULL LIMIT 1"
 _PUT_BACK = """
     UPDATE outbox SET state = 'queued', code = :code, errcode = :errcode, errmsg = :errmsg,
@@ -396,6 +403,15 @@ def release(conn: Connection, app: str, *, now_ms: int) -> None:
     conn.run(_RELEASE, app=app)
     conn.run(_ALL_DUE_OF, app=app)
     conn.run(_LET_GO, app=app, now=now_ms)
+
+
+def tried(conn: Connection, *, since_ms: int) -> list[tuple[Conversation, int]]:
+    """Return where messages went, or may have gone, since then, and when; the oldest first."""
+    rows = conn.all(_TRIED, since=since_ms)
+    return [
+        (Conversation(row["channel"], row["app"], row["user_id"], row["chat"]), row["at"])
+        for row in rows
+    ]
 
 
 def holds(conn: Connection) -> list[Hold]:

@@ -205,6 +205,10 @@ class WeComClient:
             if not hmac.compare_digest(corp_secret.encode(), self._corp_secret.encode()):
                 self._corp_secret, self._token, self._refusal = corp_secret, None, None
 
+    def recall(self, user: str, ago_s: float) -> None:
+        """Count what went to a member before this process began; the oldest comes first."""
+        self._pace.note(user, self._clock.now().mono - ago_s)
+
     async def check_token(self) -> SendOutcome | None:
         """Fetch a token unless there is one; returns what keeps us from having one."""
         try:
@@ -324,6 +328,10 @@ class Pace:
             return wait_s
         tries.append(now)
         return 0.0
+
+    def note(self, user: str, at: float) -> None:
+        """Count a try that was made, at monotonic seconds not before those counted already."""
+        self._of(user.lower()).append(at)
 
     def _of(self, user: str) -> deque[float]:
         tries = self._tries.setdefault(user, deque())

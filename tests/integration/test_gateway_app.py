@@ -33,7 +33,9 @@ from common.protocol.frames import EnvelopeType
 from common.protocol.link import Acked, Closed, Link, LinkEvent, Ready, Received
 from common.protocol.pairing import Paired, agent_request, check_answer, check_words, parse_code
 from common.signing import SigningKey
-from gateway.store import audit
+from gateway.base.messages import FIRST_APP, Conversation, SendOutcome
+from gateway.channels.wecom_app import NAME
+from gateway.store import Connection, audit, outbox
 from gateway.store.runner import open_admin
 from tests import forks
 
@@ -279,6 +281,11 @@ class Place:
             entries = store.read(audit.entries)
         return [strict_json.loads(body, max_bytes=16384)["event"] for _, _, body, _ in entries]
 
+    def has_sent_often(self) -> None:
+        """Note thirty messages to the member as sent."""
+        with open_admin(self.root / "state" / "gateway" / "gateway.db") as store:
+            store.write(_sent_often, at_ms=self.clock.now().wall_ms)
+
     async def close(self) -> None:
         """Leave no process behind."""
         for process in self._children:
@@ -407,6 +414,24 @@ async def test_a_gateway_killed_after_its_200_still_delivers_the_task_once(
 
 
 @pytest.mark.requirement("P7")
+async def test_a_gateway_that_starts_anew_still_counts_what_it_has_sent(
+    place: Place, gateway: Process
+) -> None:
+    """What comes after thirty in a minute WeCom drops without a word."""
+    assert await place.say(gateway, "@dev help", msg_id=1) == 200
+    await place.wecom.next_text()
+    await gateway.stop(signal.SIGKILL)
+    await asyncio.to_thread(place.has_sent_often)
+    again = await place.start()
+    assert await place.say(again, "@dev help", msg_id=2) == 200
+    async with asyncio.timeout(30):
+        listed = ""
+        while "wecom.pace" not in listed:
+            _, listed, _ = await place.call("outbox", "--json")
+    assert place.wecom.sent.empty()
+
+
+@pytest.mark.requirement("P7")
 async def test_the_chat_is_told_since_when_a_machine_is_away_and_until_when_the_task_waits(
     place: Place, gateway: Process
 ) -> None:
@@ -519,6 +544,15 @@ async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart
     texts = [(await machine.take()).body["text"] for _ in range(accepted + 1)]
     assert len(set(texts)) == accepted + 1
     assert await gateway.stop() == 0
+
+
+def _sent_often(conn: Connection, *, at_ms: int) -> None:
+    to = Conversation(NAME, FIRST_APP, USER, "")
+    for number in range(30):
+        outbox.put(conn, f"sent-{number}", "…", to=to, at_ms=at_ms)
+    for message in conn.all("SELECT id FROM outbox WHERE state = 'queued'"):
+        sent = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
+        outbox.end(conn, message["id"], "sent", sent, at_ms=at_ms)
 
 
 def _fill(filler: Path) -> None:

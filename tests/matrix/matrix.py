@@ -156,7 +156,7 @@ class Ground:
             storm = Storm(house, seed, kills)
             try:
                 storm.rage()
-                untrue = house.untruths(chat=False)
+                untrue = house.untruths()
             except AssertionError as error:
                 untrue = [f"it did not go on: {error}"]
             said = [f"seed {seed}: {wrong}" for wrong in untrue]

@@ -129,7 +129,11 @@ def open_channel(
             )
         ]
 
-    return Channel(NAME, deliver, routes, renew)
+    def recall(to: Conversation, ago_s: float) -> None:
+        if client := clients.get(to.app):
+            client.recall(to.user, ago_s)
+
+    return Channel(NAME, deliver, routes, renew, recall)
 
 
 async def _send(client: WeComClient, user: str, what: Outgoing) -> SendOutcome:

@@ -600,6 +600,14 @@ def test_a_thousand_go_out_in_an_hour() -> None:
     assert kept.take("bob", 3601.0) == 0.0
 
 
+def test_what_went_out_before_a_restart_counts() -> None:
+    kept = Pace()
+    for second in range(30):
+        kept.note("Bob", second - 20.0)
+    assert kept.take("bob", 10.0) == 30.0
+    assert kept.take("bob", 40.0) == 0.0
+
+
 def test_what_yields_leaves_a_part_to_others() -> None:
     kept = Pace()
     assert [kept.take("bob", 0.0, yields=True) for _ in range(20)] == [0.0] * 20
