@@ -269,6 +269,17 @@ _OWN: Final = {
         Told(en="every change in {names} would fail", zh="{names} 中的改动都会失败"),
         Told(en="chmod u+w {paths}", zh="chmod u+w {paths}"),
     ),
+    "workspaces.git-unread": Diagnosis(
+        Told(en="git of {names} cannot be read", zh="无法读取 {names} 的 git 仓库"),
+        Told(
+            en="it is not known what git ignores there: approved tasks may end as not run",
+            zh="无法得知 git 忽略哪些文件：已批准的任务可能不会运行",
+        ),
+        Told(
+            en="see what `git status` says in {paths}",
+            zh="在 {paths} 中运行 git status，查看出错原因",
+        ),
+    ),
     "workspaces.test-lost": Diagnosis(
         Told(en="the test command of {names} is not found", zh="找不到 {names} 的测试命令"),
         Told(en="@dev test fails there", zh="其中的 @dev test 会失败"),

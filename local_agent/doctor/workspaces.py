@@ -53,6 +53,7 @@ def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
         ("workspaces.unreadable", Tone.BAD, lambda one: not os.access(one.path, os.R_OK | os.X_OK)),
         ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
         ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
+        ("workspaces.git-unread", Tone.WARN, lambda one: not _reads_git(one.path)),
         ("workspaces.test-lost", Tone.WARN, lambda one: not _can_test(one, default_test)),
         ("workspaces.test-refused", Tone.WARN, lambda one: _is_refused(here, one, default_test)),
     )
@@ -72,6 +73,16 @@ def _told(one: Workspace, lang: Lang) -> str:
 def _ill(code: str, tone: Tone, found: Sequence[Workspace]) -> Finding:
     names, paths = [one.name for one in found], [str(one.path) for one in found]
     return Finding(code, tone, {"names": ", ".join(names), "paths": ", ".join(paths)})
+
+
+def _reads_git(workspace: Path) -> bool:
+    """Tell whether its repository can be read, if it has one."""
+    from local_agent.workspace.git.repository import index_of, open_repository
+
+    if not os.path.lexists(workspace / ".git"):
+        return True
+    repository = open_repository(workspace)
+    return repository is not None and index_of(repository) is not None
 
 
 def _can_test(one: Workspace, default_test: str | None) -> bool:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
+import pygit2
 import pytest
 
 from common.keystore import FileKeystore
@@ -215,6 +216,13 @@ def foreign_workspace(house: House, _: ExitStack) -> None:
     folder = house.root / "theirs"
     folder.mkdir()
     os.chown(folder, STRANGER, STRANGER)
+    move_workspace(house, folder)
+
+
+def spoilt_index(house: House, _: ExitStack) -> None:
+    folder = house.root / "torn"
+    pygit2.init_repository(str(folder))
+    (folder / ".git" / "index").write_bytes(b"DIRC\0\0")
     move_workspace(house, folder)
 
 
@@ -452,6 +460,7 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     ),
     "a workspace of another user": (foreign_workspace, {"workspaces.foreign"}),
     "a workspace that cannot be written": (read_only_workspace, {"workspaces.read-only"}),
+    "a git index that was cut off": (spoilt_index, {"workspaces.git-unread"}),
     "a test command that is not there": (
         tried_by("no-such-program --all"),
         {"workspaces.test-lost"},
