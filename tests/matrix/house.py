@@ -412,6 +412,10 @@ class House(Running):
         done = truth.carried_out(self.journal) if self.journal.exists() else []
         return [one for one in done if one.seal["action"] == "git_sync"]
 
+    def _chat(self) -> list[str]:
+        members = truth.rows(self.store, "SELECT user_id FROM members")
+        return [text for row in members for text in self.place.chat(row["user_id"])]
+
     def evidence(self, *, chat: bool = True) -> Evidence:
         """Return what the outside saw.
 
@@ -424,7 +428,7 @@ class House(Running):
             accepted=self.accepted,
             agent_kills=self.agent_kills,
             ran=self.workspace / "ran.txt",
-            chat=self.place.chat() if chat and "simulator" in self.parts else None,
+            chat=self._chat() if chat and "simulator" in self.parts else None,
             planted=Planted(self.workspace, self.planted, self.edits),
             repositories=Repositories(self.git.path, self.git.remote, self.known)
             if self.git
