@@ -1,5 +1,9 @@
 """How text lands on a terminal: cells, wrapping, emphasis.  Chinese takes two cells a character.
 
+How many a character takes is not the same everywhere.  Columns are aligned by what is usual; lines
+are broken by the most that a terminal in use may draw: one that broke a line itself would set what
+somebody else wrote at the left edge, where only our own words stand.
+
 Pure: whether colours may be used and how wide the terminal is comes in as arguments.  Nothing is
 ever dropped by wrapping: what a person approves must be on the screen to its last character.
 """
@@ -18,6 +22,12 @@ BLANK_RUN: Final = 20  # R26: longer runs of blanks are told as a count
 
 _WIDE: Final = frozenset("WF")
 _NO_CELL: Final = frozenset({"Mn", "Me", "Cf"})
+_MAYBE_WIDE: Final = _WIDE | {"A"}  # in Chinese surroundings, by UAX 11
+# Flags, and what has been wide since Unicode 16: hexagrams, trigrams, counting rods.
+_WIDE_FOR_SOME: Final = re.compile(
+    "[\U0001f1e6-\U0001f1ff\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff\U0001d300-\U0001d376]"
+)
+_WIDENS: Final = "\ufe0f"  # makes a picture of the character before it
 TAB_RUN: Final = 2  # shown as eight cells each, three are a longer run than that
 _BLANKS: Final = re.compile(rf"(?: *+\t){{{TAB_RUN + 1},}}+ *+|[ \t]{{{BLANK_RUN + 1},}}+")
 _NEVER_FIRST: Final = frozenset("，。、；：？！）】》」』”’…,.;:?!)]}")
@@ -69,6 +79,13 @@ def cells(text: str) -> int:
     return sum(_cell(char) for char in text)
 
 
+def most_cells(text: str) -> int:
+    """Return how many terminal cells the text takes at the most, whatever the terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_most(char) for char in text)
+
+
 def pad(text: str, width: int) -> str:
     """Return the text filled with blanks to ``width`` cells; a wider one is left as it is."""
     return text + " " * (width - cells(text))
@@ -76,9 +93,9 @@ def pad(text: str, width: int) -> str:
 
 def clip_cells(text: str, width: int) -> str:
     """Return the text within ``width`` cells, ending in an ellipsis where it was cut."""
-    if cells(text) <= width:
+    if most_cells(text) <= width:
         return text
-    return fold(text, max(width - 1, 1))[0] + ELLIPSIS
+    return fold(text, max(width - most_cells(ELLIPSIS), 1))[0] + ELLIPSIS
 
 
 def fold(text: str, width: int) -> list[str]:
@@ -86,15 +103,15 @@ def fold(text: str, width: int) -> list[str]:
 
     A closing mark takes its character along to the next line, as Chinese typesetting wants it.
     """
-    if cells(text) <= width:
+    if most_cells(text) <= width:
         return [text]
     pieces, piece, used = [], "", 0
     for char in text:
-        size = _cell(char)
+        size = _most(char)
         if piece and used + size > width:
             carried = piece[-1] if char in _NEVER_FIRST and len(piece) > 1 else ""
             pieces.append(piece.removesuffix(carried) if carried else piece)
-            piece, used = carried, cells(carried)
+            piece, used = carried, most_cells(carried)
         piece += char
         used += size
     return [*pieces, piece]
@@ -110,7 +127,7 @@ def wrap(text: str, width: int, *, cut: bool = True) -> list[str]:
     for paragraph in text.split("\n"):
         line = ""
         for word in _WORDS.findall(paragraph):
-            if cells(line + word.rstrip()) <= width:
+            if most_cells(line + word.rstrip()) <= width:
                 line += word
                 continue
             carried = line[-1] if word in _NEVER_FIRST and not line[-1:].isascii() else ""
@@ -207,3 +224,13 @@ def _cell(char: str) -> int:
     if unicodedata.category(char) in _NO_CELL:
         return 0
     return 2 if unicodedata.east_asian_width(char) in _WIDE else 1
+
+
+def _most(char: str) -> int:
+    if char == _WIDENS:
+        return 1
+    usual = _cell(char)
+    if usual != 1:
+        return usual
+    is_wide = unicodedata.east_asian_width(char) in _MAYBE_WIDE or _WIDE_FOR_SOME.match(char)
+    return 2 if is_wide else 1

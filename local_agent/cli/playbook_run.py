@@ -13,7 +13,7 @@ from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.home import Home
 from common.sentences import Lang, Sentence, explain, say
-from common.terminal import cells, clip_cells, fold
+from common.terminal import cells, clip_cells, fold, most_cells
 from common.text import one_line, reveal
 from local_agent.cli.screen import Screen, at_keyboard, print_json_line, screen_for
 
@@ -55,6 +55,7 @@ ENDINGS: Final[Mapping[str, Sentence]] = {
 
 OUTPUT_LINES: Final = 3  # of a command, the last
 TAB_CELLS: Final = 8
+GUTTER: Final = "    │ "
 MIN_CELLS: Final = 20
 ROOM_BESIDE: Final = 24  # cells of a step's line for its number and how it ended
 EXIT_FAILED: Final = 1
@@ -250,11 +251,15 @@ class _Terminal:
         """
         if self._of_step:
             self.close()
-        gutter = self._screen.ink("dim", "    │ ")
+        gutter = self._screen.ink("dim", GUTTER)
         shown: list[str] = []
         for char in text:
-            size = TAB_CELLS if char == "\t" else cells(char)
-            if self._in_line and self._used + size > self._room(6) and char != "\n":
+            size = TAB_CELLS if char == "\t" else most_cells(char)
+            if (
+                self._in_line
+                and self._used + size > self._room(most_cells(GUTTER))
+                and char != "\n"
+            ):
                 shown.append("\n")
                 self._in_line = False
             if not self._in_line:

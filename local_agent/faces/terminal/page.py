@@ -23,6 +23,7 @@ from common.terminal import (
     clip_cells,
     exact,
     fold,
+    most_cells,
     on_one_line,
     pad,
     tabs_shown,
@@ -144,7 +145,7 @@ class Layout:
         head = self.label(label)
         for tone, value in values:
             bar = _BAR if tone == "quoted" else ""
-            room = self._room - cells(bar)
+            room = self._room - most_cells(bar)
             marked = "\n".join(exact(value, width=ENDLESS))
             lines = exact(value, width=room) if exactly else wrap(marked, room)
             for line in lines:
@@ -154,10 +155,9 @@ class Layout:
     def numbered(self, lines: Lines) -> Iterator[str]:
         """Give lines of text to the character, each under its number."""
         digits = len(str(lines.first + len(lines.parts) - 1))
-        gutter = len(INDENT) * 2 + digits + 3
         for number, part in enumerate(lines.parts, start=lines.first):
             head = f"{INDENT * 2}{number:>{digits}} │ "
-            for line in exact(part, width=self.width - gutter):
+            for line in exact(part, width=self.width - most_cells(head)):
                 yield self.ink("dim", head) + self.ink("bold", line)
                 head = f"{INDENT * 2}{' ' * digits} ┆ "
 
@@ -206,13 +206,13 @@ def _row(row: Row, digits: int, layout: Layout) -> Iterator[str]:
     blank = " " * (2 * digits + 1)
     if row.kind == "hunk":
         begin = f"{INDENT}{'─' * len(blank)}─┼─ "
-        section = fold(row.text, layout.width - cells(begin))[0]  # it decides nothing
+        section = fold(row.text, layout.width - most_cells(begin))[0]  # it decides nothing
         yield layout.ink("dim", (begin + section).rstrip())
         return
     text = layout.say(words.OPEN_END) if row.kind == "open" else tabs_shown(row.text)
     sign = _SIGNS.get(row.kind, " ")
     head = f"{INDENT}{row.old_no or '':>{digits}} {row.new_no or '':>{digits}} │{sign}"
-    for line in fold(text, layout.width - cells(head)):
+    for line in fold(text, layout.width - most_cells(head)):
         yield layout.ink("dim", head) + layout.ink(_ROW_STYLES[row.kind], line)
         head = f"{INDENT}{blank} ┆{sign}"
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import ctypes
+import locale
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.terminal import Ink, cells, clip_cells, exact, fold, fold_text, pad, table, wrap
+from common.terminal import (
+    Ink,
+    cells,
+    clip_cells,
+    exact,
+    fold,
+    fold_text,
+    most_cells,
+    pad,
+    table,
+    wrap,
+)
+from common.text import reveal_all
 
 
 @pytest.mark.parametrize(
@@ -28,6 +44,27 @@ def test_folding_loses_nothing_and_keeps_to_the_width(text: str, width: int) -> 
     pieces = fold(text, width)
     assert "".join(pieces) == text
     assert all(cells(piece) <= width + 1 for piece in pieces)
+
+
+def test_no_character_that_is_shown_takes_more_cells_than_are_counted() -> None:
+    """Else whoever wrote the text breaks the line, and what follows stands at the left edge."""
+    wcwidth = ctypes.CDLL(None).wcwidth
+    before = locale.setlocale(locale.LC_CTYPE)
+    locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    try:
+        printable = filter(str.isprintable, map(chr, range(sys.maxunicode + 1)))
+        wider = [char for char in printable if wcwidth(ord(char)) > most_cells(char)]
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
+    assert [char for char in wider if reveal_all(char) == char] == []
+
+
+@pytest.mark.parametrize("char", ["䷀", "㉈", "—", "°", "☰", "🇩", "☺\ufe0f"])
+def test_lines_are_broken_by_the_most_that_a_terminal_may_draw(char: str) -> None:
+    text = char * 30 + "Undo"
+    for lines in (fold(text, 40), wrap(text, 40), exact(text, width=40)):
+        assert [line.count(char) for line in lines] == [20, 10]
+    assert 39 <= most_cells(clip_cells(text, 40)) <= 40
 
 
 def test_a_closing_mark_does_not_begin_a_line() -> None:
@@ -124,7 +161,7 @@ def test_what_will_run_is_shown_printable_to_its_last_character(text: str, width
 
 
 def test_clipping_ends_in_an_ellipsis_within_the_width() -> None:
-    assert clip_cells("中文字符", 5) == "中文…"
+    assert clip_cells("中文字符", 6) == "中文…"
     assert clip_cells("中文", 4) == "中文"
 
 
