@@ -368,9 +368,10 @@ def with_secrets(settings: SectionT, found: SectionT) -> SectionT:
         elif isinstance(ours, BaseModel):
             changed[name] = with_secrets(ours, theirs)
         elif isinstance(ours, dict):
-            shared = {key: part for key, part in ours.items() if key in theirs}
             changed[name] = ours | {
-                key: with_secrets(part, theirs[key]) for key, part in shared.items()
+                key: with_secrets(part, theirs[key])
+                for key, part in ours.items()
+                if key in theirs and isinstance(part, BaseModel)
             }
     return settings.model_copy(update=changed)
 

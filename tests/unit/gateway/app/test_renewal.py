@@ -13,7 +13,12 @@ from common.logs import open_log
 from gateway.app.renewal import Renewal
 from gateway.base.settings import GatewaySettings, load_settings
 
-SETTINGS: Final = '[wecom]\ncorp_id = "ww1"\nagent_id = 1\n'
+SETTINGS: Final = """[limits]
+groups = { interns = 5 }
+[wecom]
+corp_id = "ww1"
+agent_id = 1
+"""
 
 
 @pytest.mark.requirement("P3")
