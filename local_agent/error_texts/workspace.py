@@ -50,6 +50,27 @@ ERRORS: Final = {
         en="There are {limit} workspaces already; remove one first.",
         zh="已有 {limit} 个工作区；请先移除一个。",
     ),
+    "workspace.too-deep": Sentence(
+        en="The workspace has folders more than {limit} deep. What is there cannot be compared "
+        "with what is approved, so nothing runs in it: remove them, or have git ignore them. They "
+        "are listed by `find . -mindepth {limit} -type d`.",
+        zh="工作区的文件夹超过 {limit} 层，其中的内容无法与批准的内容比对，因此不会在其中运行任"
+        "何命令。请删除，或让 git 忽略它们。可用 `find . -mindepth {limit} -type d` 列出。",
+    ),
+    "workspace.too-many-files": Sentence(
+        en="The workspace has more than {limit} files and folders of its own, too many to compare "
+        "with what is approved, so nothing runs in it: make a folder in it the workspace, or have "
+        "git ignore what is not its own.",
+        zh="工作区自己的文件和文件夹超过 {limit} 个，无法与批准的内容逐一比对，因此不会在其中运行任"
+        "何命令。请把其中的某个文件夹设为工作区，或让 git 忽略不属于它的内容。",
+    ),
+    "workspace.too-many-repositories": Sentence(
+        en="The workspace holds more than {limit} other repositories, too many to protect from "
+        "what runs, so nothing runs in it: make a folder in it the workspace, or have git ignore "
+        "them.",
+        zh="工作区中还有超过 {limit} 个其他仓库，无法一一防止被写入，因此不会在其中运行任何命令。"
+        "请把其中的某个文件夹设为工作区，或让 git 忽略它们。",
+    ),
     "workspace.diagnostics": Sentence(
         en="At most {limit} files can be named, each by its path from the top of the workspace, "
         "and none that may never be read.",

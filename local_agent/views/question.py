@@ -270,6 +270,7 @@ FactKind = Literal[
     "sandbox",
     "network",
     "limits",
+    "compared",
     "takes-back",
     "branch",
     "remote",

@@ -13,21 +13,25 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
 from common.clock import Clock, SystemClock
+from common.errors import InputError
 from common.seal import SealedChange
 from local_agent.workspace.git.opening import opens_at_once
 from local_agent.workspace.listing import Ignores
 
-MAX_ENTRIES: Final = 200_000  # files and folders that are looked at, ignored ones included
+MAX_ENTRIES: Final = 200_000  # of the workspace's own; and as many of those that are ignored
 MAX_DEPTH: Final = 128
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
-MAX_BYTES: Final = 256 * 1024 * 1024  # read at the first look
-MAX_FOUND: Final = 64  # repositories, and sockets
+MAX_BYTES: Final = 256 * 1024 * 1024  # read at the first look: of the smallest files
+MAX_FOUND: Final = 64  # sockets
+MAX_REPOSITORIES: Final = 256
 MAX_KNOWN: Final = 50_000  # contents of one workspace that are remembered
 # Keys of the base.  Where there is the second, not all was compared by content.
 CONTENT: Final = "."
@@ -47,12 +51,12 @@ class Survey:
 
     Attributes:
         base: For the seal: under `CONTENT` the hash over names, modes and contents; under `STAMPS`,
-            only where there are too many files or too large ones, the hash over names, sizes,
-            times and inodes of those that were not read.
+            only where files are too large, or too much in all, the hash over names, sizes, times
+            and inodes of those that were not read.
         files: How many of its own files the workspace has.
         unread: How many of them were not read.
-        repositories: Relative paths of each ``.git`` but the workspace's own, at most 64; not of
-            those in ignored folders, which package managers fill and empty.
+        repositories: Relative paths of each ``.git`` but the workspace's own; not of those in
+            ignored folders, which package managers fill and empty.
         sockets: Relative paths of sockets, at most 64.
         strangers: There may be more sockets than these.
     """
@@ -72,8 +76,8 @@ class _Found:
     files: list[tuple[str, os.stat_result]] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
     sockets: list[str] = field(default_factory=list)
-    entries: int = 0
-    cut: bool = False
+    own: int = 0
+    ignored: int = 0
     closed: bool = False
 
 
@@ -104,6 +108,11 @@ class Surveyor:
             after: Changes that are to be made before; none of the rules what git ignores.
             anew: Read every file, whatever is remembered: what a process writes through shared
                 memory shows in no time of a file before the system writes it back.
+
+        Raises:
+            InputError: ``workspace.too-deep``, ``workspace.too-many-files`` or
+                ``workspace.too-many-repositories`` (limit): what lies behind could be no part of
+                what is sealed, or could be written in a sandbox.
         """
         found = _Found()
         ignores = _Nothing() if whole else Ignores(workspace)
@@ -112,13 +121,12 @@ class Surveyor:
         known = {} if anew else self._known.get(workspace, {})
         settled = self._clock.now().wall_ms * 1_000_000 - _SETTLED_NS
         fresh: dict[_Stamp, str] = {}
-        content, stamps, room, unread = hashlib.sha256(), hashlib.sha256(), MAX_BYTES, 0
+        content, stamps, unread = hashlib.sha256(), hashlib.sha256(), 0
+        most = _largest_read([status.st_size for _, status in found.files])
         for path, status in found.files:
-            # By sizes alone, whatever is known already: two looks must choose the same.
-            room -= status.st_size
             stamp = _stamp(status)
             sha256 = None
-            if room >= 0 and status.st_size <= MAX_FILE_BYTES:
+            if status.st_size <= most:
                 sha256 = coming.get(path) or known.get(stamp) or _read(workspace / path, status)
             if sha256 is None:
                 unread += 1
@@ -132,7 +140,7 @@ class Surveyor:
         if not (whole or after):
             self._known[workspace] = fresh
         base = {CONTENT: content.hexdigest()}
-        if unread or found.cut:
+        if unread:
             base[STAMPS] = stamps.hexdigest()
         return Survey(
             base,
@@ -140,7 +148,7 @@ class Surveyor:
             unread,
             tuple(found.repositories),
             tuple(found.sockets[:MAX_FOUND]),
-            strangers=found.cut or found.closed or len(found.sockets) > MAX_FOUND,
+            strangers=found.closed or len(found.sockets) > MAX_FOUND,
         )
 
 
@@ -156,15 +164,30 @@ class _Nothing:
         return False
 
 
-def own_files(workspace: Path) -> tuple[list[tuple[str, os.stat_result]], bool]:
-    """Return the workspace's own files with what each is, and whether there were too many to see.
+def own_files(workspace: Path) -> list[tuple[str, os.stat_result]]:
+    """Return the workspace's own files with what each is.
 
     Args:
         workspace: Real path.
+
+    Raises:
+        InputError: as `Surveyor.survey`.
     """
     found = _Found()
     _walk(workspace, Ignores(workspace), found)
-    return found.files, found.cut
+    return found.files
+
+
+def _largest_read(sizes: list[int]) -> int:
+    """Return up to which size files are read.
+
+    By sizes alone, whatever is known already: two looks must choose the same.  And from the
+    smallest on: what is large is data, and must not leave a script unread.
+    """
+    read = sorted(size for size in sizes if size <= MAX_FILE_BYTES)
+    if sum(read) <= MAX_BYTES:
+        return MAX_FILE_BYTES
+    return read[bisect_right(list(accumulate(read)), MAX_BYTES)] - 1
 
 
 def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
@@ -177,25 +200,39 @@ def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
         if not opens_at_once(workspace / folder / ".gitignore"):
             ignores.give_up()
         for entry in _entries(workspace / folder):
-            found.entries += 1
-            if found.entries > MAX_ENTRIES or depth > MAX_DEPTH:
-                found.cut = True
-                return
             path = folder + entry.name
             of_git = entry.name == ".git"
             if of_git and not foreign:
                 _note_repository(path, found)
-            if entry.is_dir(follow_symlinks=False):
-                # In git's own folder only sockets are looked for, such as those of its fsmonitor.
-                hidden = foreign or of_git or ignores.ignored(path, is_folder=True)
+            is_folder = entry.is_dir(follow_symlinks=False)
+            # In git's own folder only sockets are looked for, such as those of its fsmonitor.
+            hidden = foreign or of_git or ignores.ignored(path, is_folder=is_folder)
+            if _is_too_much(depth, found, hidden=hidden):
+                continue
+            if is_folder:
                 found.closed = found.closed or _is_closed_to_us(entry)
                 if not (hidden and _holds_many(path)):
                     below.append((f"{path}/", hidden, depth + 1))
-            elif not (foreign or of_git or ignores.ignored(path, is_folder=False)):
-                _note(entry, path, found)
-            else:
+            elif hidden:
                 _note_socket(entry, path, found)
+            else:
+                _note(entry, path, found)
         folders += reversed(below)
+
+
+def _is_too_much(depth: int, found: _Found, *, hidden: bool) -> bool:
+    """Tell whether something ignored is not looked at any more; nothing of its own may be."""
+    if hidden:
+        found.ignored += 1
+        too_much = found.ignored > MAX_ENTRIES or depth > MAX_DEPTH
+        found.closed = found.closed or too_much
+        return too_much
+    found.own += 1
+    if depth > MAX_DEPTH:
+        raise InputError("workspace.too-deep", limit=MAX_DEPTH)
+    if found.own > MAX_ENTRIES:
+        raise InputError("workspace.too-many-files", limit=MAX_ENTRIES)
+    return False
 
 
 def _foresee(
@@ -263,8 +300,11 @@ def _holds_many(path: str) -> bool:
 
 
 def _note_repository(path: str, found: _Found) -> None:
-    if path != ".git" and len(found.repositories) < MAX_FOUND:
-        found.repositories.append(path)
+    if path == ".git":
+        return
+    if len(found.repositories) >= MAX_REPOSITORIES:
+        raise InputError("workspace.too-many-repositories", limit=MAX_REPOSITORIES)
+    found.repositories.append(path)
 
 
 def _note(entry: os.DirEntry[str], path: str, found: _Found) -> None:

@@ -24,6 +24,7 @@ from local_agent.cards.question import read_question
 from local_agent.faces.window.wire import Order
 from local_agent.safety.action_facts import SealedPart
 from local_agent.views.question import Question
+from local_agent.workspace.survey import CONTENT, STAMPS
 from tests import windows
 from tests.golden import golden
 from tests.sealed import a_payload, a_seal
@@ -160,9 +161,13 @@ _STEPS_OF_A_PLAYBOOK: Final = steps_payload(
     ],
 )
 _BARE: Final[dict[str, Any]] = {"git_head": None, "base": {}}
+_BY_STAMPS: Final[dict[str, Any]] = {
+    "git_head": None,
+    "base": {CONTENT: _sha256("read"), STAMPS: _sha256("too large")},
+}
 _ASKED: Final[Mapping[str, Seal]] = {
     "command-argv": _seal("run_command", a_payload(argv=["pytest", "-q", "tests/a b.py", "$HOME"])),
-    "command-shell": _seal("run_command", _UNSANDBOXED, **_BARE, discloses=()),
+    "command-shell": _seal("run_command", _UNSANDBOXED, **_BY_STAMPS, discloses=()),
     "command-copy": _seal("run_command", _COPY),
     "change": _seal("apply_diff", change_payload(*_CHANGE)),
     "change-all-operations": _seal("apply_diff", _ALL, undo="partly"),

@@ -19,6 +19,7 @@ from local_agent.propose.words import REASON_ASKED, REASON_INFERRED, REASON_TEST
 from local_agent.safety.risk_commands import script_at, shell_at
 from local_agent.views.question import Fact, Lines, Named, Part, Question, Text, Value
 from local_agent.words import render_size
+from local_agent.workspace.survey import STAMPS
 
 TITLE: Final = Sentence(en="Run this command on {machine}?", zh="要在 {machine} 上运行这条命令吗？")
 TITLE_CHECK: Final = Sentence(
@@ -62,6 +63,12 @@ PROGRAM_INSIDE: Final = Sentence(
 )
 FOLDER: Final = Sentence(en="Folder", zh="目录")
 TOP: Final = Sentence(en="the top of the workspace", zh="工作区根目录")
+COMPARED: Final = Sentence(en="Files", zh="文件")
+BY_STAMPS: Final = Sentence(
+    en="compared with now before it runs: by content, but the largest, which are too large or too "
+    "much, by size and time alone",
+    zh="运行前与此刻比对：按内容；其中最大的文件过大或过多，只按大小和时间",
+)
 ENVIRONMENT: Final = Sentence(en="Environment", zh="环境变量")
 NO_ENVIRONMENT: Final = Sentence(en="none", zh="无")
 SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
@@ -148,7 +155,7 @@ def parts(question: Question) -> Iterator[Sequence[Part]]:
     """Give the command and how it came about, then what surrounds it."""
     payload = question.seal.payload
     yield [*_command(payload), *_origin(question)]
-    yield [*_surroundings(payload)]
+    yield [*_surroundings(payload, by_stamps=STAMPS in question.seal.base)]
 
 
 def _command(payload: Mapping[str, Any]) -> Sequence[Part]:
@@ -200,7 +207,7 @@ def _own_reason(said: str, named: Named | None) -> Text | str:
     return next((one for one in ours if said in (one.en, one.zh)), said)
 
 
-def _surroundings(payload: Mapping[str, Any]) -> Iterator[Part]:
+def _surroundings(payload: Mapping[str, Any], *, by_stamps: bool) -> Iterator[Part]:
     if copied := payload.get("copy"):
         said = text(COPY_IS, task=one_line(copied["short_id"], 32))
         yield Fact("copy", (value(said, "good"),))
@@ -211,6 +218,8 @@ def _surroundings(payload: Mapping[str, Any]) -> Iterator[Part]:
     folder = payload["cwd"]
     shown = text(TOP) if folder == "." else folder
     yield Fact("folder", (value(shown),), exact=folder != ".")
+    if by_stamps:
+        yield Fact("compared", (value(text(BY_STAMPS), "danger"),))
     names = " ".join(payload["env_names"]) or text(NO_ENVIRONMENT)
     yield Fact("environment", (value(names),))
     yield Fact("sandbox", _sandbox(payload))
@@ -260,6 +269,7 @@ CARD: Final = Card(
         "copy": COPY,
         "program": PROGRAM,
         "folder": FOLDER,
+        "compared": COMPARED,
         "environment": ENVIRONMENT,
         "sandbox": SANDBOX,
         "network": NETWORK,

@@ -123,10 +123,10 @@ def _wanted(workspace: Path, seal: Seal) -> list[str]:
     Raises:
         InputError: ``check.too-large``, ``check.too-many``.
     """
-    files, cut = own_files(workspace)
+    files = own_files(workspace)
     known = {path for path, _ in files}
     sources = {change.old_path for change in read_changes(seal.payload) if change.old_path}
-    if cut or len(files) > MAX_FILES:
+    if len(files) > MAX_FILES:
         raise InputError("check.too-many", limit=MAX_FILES)
     # Beyond these bounds the description of the copy would not be by its content alone.
     sizes = [status.st_size for _, status in files if stat.S_ISREG(status.st_mode)]

@@ -120,7 +120,6 @@ class Prepared:
         argv: What is started, sandbox included.  Made anew at the run, never stored.
         cwd: Real path in which it starts.
         base: For the seal: the files it starts from (`local_agent.workspace.survey`).
-        unread: How many of them are compared by size and times, not by content.
         seccomp: The filter of system calls that the sandbox is given.
     """
 
@@ -132,7 +131,6 @@ class Prepared:
     argv: tuple[str, ...]
     cwd: Path
     base: Mapping[str, str] = field(default_factory=dict)
-    unread: int = 0
     seccomp: bytes = b""
 
 
@@ -193,7 +191,6 @@ def describe(
         argv,
         folder,
         base=start.base,
-        unread=start.unread,
         seccomp=profile.seccomp,
     )
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
 from common.text import has_hidden
+from local_agent.workspace.git.opening import opens_at_once
 from local_agent.workspace.git.remote_url import Rewrite
 from local_agent.workspace.git.repository import open_repository
 
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 MAX_NAME_BYTES: Final = 200
 
+MAX_CONFIG_BYTES: Final = 64 * 1024
+
+_HOOKS: Final = re.compile(
+    r'^[^#;\n]*?\bhookspath\s*=\s*"?([^"\n#;]+?)"?\s*$', re.IGNORECASE | re.MULTILINE
+)
 _REWRITE: Final = re.compile(r"url\.(?P<base>.+)\.(?P<push>push)?insteadof", re.DOTALL)
 
 
@@ -118,9 +124,11 @@ def hook_places(workspace: Path) -> tuple[str, ...]:
         workspace: Real path.
     """
     repository = open_repository(workspace)
-    if repository is None:
-        return ()
-    named = [*_configured(hooks_path(repository)), *_linked(Path(repository.path))]
+    if repository is not None:
+        named = [*_configured(hooks_path(repository)), *_linked(Path(repository.path))]
+    else:  # git may read what libgit2 does not, such as a repository by SHA-256
+        git = workspace / ".git"
+        named = [*map(Path, _written_hooks(git / "config")), *_linked(git)]
     places = {place for name in named for place in _within(workspace, workspace / name)}
     return tuple(sorted(places))
 
@@ -128,6 +136,18 @@ def hook_places(workspace: Path) -> tuple[str, ...]:
 def is_hook(path: str, places: tuple[str, ...]) -> bool:
     """Tell whether a relative path is one of these places, or lies in one."""
     return any(path == place or path.startswith(f"{place}/") for place in places)
+
+
+def _written_hooks(config: Path) -> list[str]:
+    """Return every place that a repository's own file may mean by ``core.hooksPath``."""
+    if not opens_at_once(config):
+        return []
+    try:
+        with config.open("rb") as file:
+            written = os.fsdecode(file.read(MAX_CONFIG_BYTES))
+    except OSError:
+        return []
+    return [os.path.expanduser(found) for found in _HOOKS.findall(written) if "\0" not in found]  # noqa: PTH111
 
 
 def _configured(value: str) -> Iterator[Path]:

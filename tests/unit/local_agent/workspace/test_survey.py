@@ -13,6 +13,7 @@ import pygit2
 import pytest
 
 from common.clock import ManualClock
+from common.errors import InputError
 from common.seal import Mode, Op, SealedChange
 from local_agent.workspace import survey as module
 from local_agent.workspace.survey import CONTENT, STAMPS, Survey, Surveyor
@@ -198,9 +199,53 @@ def test_too_much_content_is_chosen_the_same_at_each_look(
     assert _survey(tree).unread > 0
 
 
-def test_a_walk_that_is_cut_says_so(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_ENTRIES", 3)
-    assert STAMPS in _survey(tree).base
+@pytest.mark.requirement("P2")
+def test_what_is_large_leaves_no_small_file_unread(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        (tree / f"a{number}").write_bytes(b"x" * 1000)
+    (tree / "a-heap").write_bytes(b"x" * 9000)  # never read, so it costs nothing
+    monkeypatch.setattr(module, "MAX_FILE_BYTES", 8000)
+    monkeypatch.setattr(module, "MAX_BYTES", 2500)
+    assert _survey(tree).unread == 4
+    before = _survey(tree).base
+    later = (tree / "src/app.py").stat()
+    (tree / "src/app.py").write_bytes(b"y" * later.st_size)
+    os.utime(tree / "src/app.py", ns=(later.st_atime_ns, later.st_mtime_ns))
+    assert _survey(tree).base[CONTENT] != before[CONTENT]
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    ("limit", "most", "code"),
+    [
+        ("MAX_ENTRIES", 3, "workspace.too-many-files"),
+        ("MAX_DEPTH", 0, "workspace.too-deep"),
+        ("MAX_REPOSITORIES", 0, "workspace.too-many-repositories"),
+    ],
+)
+def test_what_is_not_looked_at_whole_is_refused(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, code: str
+) -> None:
+    (tree / "vendor/.git").mkdir(parents=True)
+    assert _survey(tree).repositories == ("vendor/.git",)
+    monkeypatch.setattr(module, limit, most)
+    with pytest.raises(InputError) as caught:
+        _survey(tree)
+    assert caught.value.code == code
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize("limit", ["MAX_ENTRIES", "MAX_DEPTH"])
+def test_what_is_ignored_ends_the_look_at_nothing(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    (tree / "build/a/b/c/d/e/f/g/h").mkdir(parents=True)
+    assert not _survey(tree).strangers
+    before = _base(tree)
+    monkeypatch.setattr(module, limit, 4)
+    assert (_base(tree), _survey(tree).strangers) == (before, True)
 
 
 @pytest.mark.cpu(5)
@@ -255,16 +300,15 @@ def test_sockets_deep_in_gits_own_folder_are_found(
 
 
 @pytest.mark.requirement("R47")
-@pytest.mark.parametrize("limit", ["MAX_FOUND", "MAX_ENTRIES"])
 def test_more_sockets_than_are_looked_for_are_told_of(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+    tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tree)  # a socket's name is short
     for name in ("a.sock", "b.sock"):
         with socket.socket(socket.AF_UNIX) as door:
             door.bind(name)
     assert not _survey(tree).strangers
-    monkeypatch.setattr(module, limit, 1)
+    monkeypatch.setattr(module, "MAX_FOUND", 1)
     found = _survey(tree)
     assert found.strangers
     assert len(found.sockets) <= 1

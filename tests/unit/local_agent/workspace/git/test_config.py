@@ -65,6 +65,18 @@ def test_a_folder_of_hooks_that_is_a_link(repository: pygit2.Repository) -> None
     assert _places(repository) == ("tools/hooks",)
 
 
+def test_what_libgit2_cannot_open_may_have_hooks_all_the_same(
+    repository: pygit2.Repository,
+) -> None:
+    """Git itself may read it, as one by SHA-256."""
+    (Path(repository.path) / "hooks").mkdir(exist_ok=True)
+    (Path(repository.path) / "hooks/pre-push").symlink_to("../../link/check.sh")
+    with (Path(repository.path) / "config").open("a", encoding="utf-8") as config:
+        config.write('[extensions]\n\tobjectFormat = sha256\n[core]\n\tHooksPath = "tools/hooks"\n')
+        config.write("\trepositoryFormatVersion = 1\n# hookspath = not/this\n")
+    assert _places(repository) == ("tools/check.sh", "tools/hooks")
+
+
 def test_without_any_there_are_none(repository: pygit2.Repository, tmp_path: Path) -> None:
     assert _places(repository) == ()
     assert hook_places(tmp_path.resolve()) == ()
