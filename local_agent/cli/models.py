@@ -286,6 +286,8 @@ def _check_name(
     from local_agent.settings import load_settings
 
     known = load_settings(home, environ, settings_file).models
+    if not known:
+        raise InputError("models.none")
     if name not in known:
         raise InputError("models.unknown", name=name, known=tuple(known))
 

@@ -259,6 +259,12 @@ _UNDO: Final = {
         zh="{path} 此后又有改动（改动的第 {hunk} 处；0 表示整个文件），无法撤销。"
         "可用 --only 单独撤销的文件：{undoable}",
     ),
+    "undo.changed/none": Sentence(
+        en="{path} has changed since (block {hunk} of the change; 0 is the file as a whole), so it "
+        "cannot be taken back, nor can any other file of it. Mend it by hand, or with git.",
+        zh="{path} 此后又有改动（改动的第 {hunk} 处；0 表示整个文件），无法撤销，"
+        "这次改动的其他文件也无法撤销。请手动或用 git 处理。",
+    ),
     "undo.paths": Sentence(
         en="A quote in the list of files is not closed. Quote only names that hold blanks.",
         zh="文件列表中有未闭合的引号。只有含空格的名称才需要加引号。",

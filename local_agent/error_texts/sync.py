@@ -87,8 +87,10 @@ ERRORS: Final[dict[str, Sentence]] = {
     "sync.no-upstream": Sentence(
         # Without its name: that is the repository's word, and a shell would run what is in it.
         en="The branch that is checked out has no upstream. At the machine, once: "
-        "`git push -u origin HEAD`.",
-        zh="当前分支没有上游分支。请在开发机上运行一次：`git push -u origin HEAD`。",
+        "`git push -u origin HEAD`; where there is no remote yet, first "
+        "`git remote add origin URL`.",
+        zh="当前分支没有上游分支。请在开发机上运行一次：`git push -u origin HEAD`；"
+        "还没有远端时，请先运行 `git remote add origin 地址`。",
     ),
     "sync.remote": Sentence(
         en="The remote “{name}” has several URLs, or a name that is not handled here.",

@@ -43,7 +43,7 @@ BEHIND: Final = 16  # pieces of a model's answer that wait, before they are told
 Fitting = Callable[[Task, Workspace], Awaitable[int]]
 
 ASKS_ONE = Sentence(
-    en="Step “{step}” would use {tool}: {what}", zh="步骤“{step}”将使用 {tool}：{what}"
+    en="Next, step “{step}” {does}: {what}", zh="接下来，步骤“{step}”将{does}：{what}"
 )
 
 
@@ -251,8 +251,9 @@ class Asker:
         return Proposed(wanted.proposal, message, LocalApproval(action=action), run=of)
 
     def _about(self, changing: Changing) -> str:
-        facts = {"step": changing.step.name, "tool": changing.step.tool}
-        return say(ASKS_ONE, self._task.lang, **facts, what=about(changing, PREVIEW_CHARS))
+        does = TOOLS[changing.step.tool or ""].summary
+        facts = {"step": changing.step.name, "what": about(changing, PREVIEW_CHARS)}
+        return say(ASKS_ONE, self._task.lang, does=does, **facts)
 
 
 class ReadingTools:

@@ -56,9 +56,9 @@ _SETTINGS: Final = {
     "config.invalid/origin": Sentence(
         en="The setting {name} is not valid. It is https://, a host and perhaps a port, without a "
         "path, such as https://codexbridge.example.com; on this machine also "
-        "http://127.0.0.1:8790",
+        "http://127.0.0.1:8787",
         zh="设置项 {name} 无效。应为 https:// 加主机名（可带端口），不带路径，"
-        "例如 https://codexbridge.example.com；在本机也可以是 http://127.0.0.1:8790",
+        "例如 https://codexbridge.example.com；在本机也可以是 http://127.0.0.1:8787",
     ),
     "config.invalid/https": Sentence(
         en="The setting {name} must be https; plain http is only for 127.0.0.1 and ::1.",

@@ -280,7 +280,7 @@ def _check_exact(now: Described, undone: tuple[SealedChange, ...]) -> None:
     for back, change in zip(now.changes, undone, strict=True):
         wanted = (None, None) if change.op == "copy" else (change.old_sha256, change.old_mode)
         if (back.new_sha256, back.new_mode) != wanted:
-            raise StateError("undo.changed", path=change.path, hunk=0, undoable=())
+            raise StateError("undo.changed", path=change.path, hunk=0, undoable=(), why="none")
 
 
 def _find_drift(seal: Seal, now: Described, place: Place, head: str | None) -> tuple[str, ...]:

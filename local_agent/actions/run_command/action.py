@@ -8,6 +8,7 @@ of it from the first minute on: most commands have ended by then, and what came 
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
@@ -230,4 +231,4 @@ def _command(task: Task) -> CommandProposal:
 
 
 def _shown(payload: Mapping[str, Any]) -> str:
-    return payload["script"] if "script" in payload else " ".join(payload["argv"])
+    return payload["script"] if "script" in payload else shlex.join(payload["argv"])

@@ -95,6 +95,7 @@ def _check_ours(made: Collection[_Made]) -> None:
         path=other.change.path,
         hunk=other.hunk(),
         undoable=tuple(one.change.path for one in ours),
+        why="some" if ours else "none",
     )
 
 

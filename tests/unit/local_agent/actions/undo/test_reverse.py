@@ -88,7 +88,8 @@ async def test_a_file_that_was_changed_since_is_named_with_its_hunk(
     path.write_bytes(path.read_bytes().replace(line, b"by hand\n"))
     error = await _undo_error(desk, done)
     assert error.code == "undo.changed"
-    assert error.facts == {"path": "long.txt", "hunk": hunk, "undoable": ("a.txt",)}
+    facts = {"path": "long.txt", "hunk": hunk, "undoable": ("a.txt",), "why": "some"}
+    assert error.facts == facts
     _, outcome = await desk.undo(done, "a.txt")
     assert outcome.reason is Reason.COMPLETED
     assert (desk.workspace.path / "a.txt").read_bytes() == SOURCE
