@@ -44,13 +44,12 @@ async def gateway(here: Installation) -> Finding:
     link = status.gateway
     match link.state:
         case "connected":
-            here.skew_s = 0
+            await _look(here, here.pairing)  # a clock may have been set since the link was made
             return Finding("gateway.connected", facts=facts)
         case "connecting":
             return Finding("gateway.connecting", facts=facts)
         case "clock":
-            here.skew_s = link.skew_s
-            return Finding("gateway.answers", facts=facts)
+            return await _look(here, here.pairing)
     if link.why in ("connect", "tls", "http"):  # of each there is more to be known
         found = await _look(here, here.pairing)
         if found.tone is Tone.BAD:

@@ -1,0 +1,64 @@
+"""What the doctor says of the gateway beside an agent that runs, and of the way there."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from common.home import Home
+from common.signing import SigningKey
+from local_agent.doctor import gateway
+from local_agent.doctor.installation import Installation
+from local_agent.link.pairing import Pairing
+from local_agent.views.status import AuditStanding, Connection, StatusView, WindowsStanding
+from tests.doctor.agent.house import gateway_of
+
+pytestmark = pytest.mark.heavy
+KEY = SigningKey.generate()
+
+
+class _Beside(Installation):
+    """An installation whose agent says this of its link."""
+
+    link: Connection
+
+    async def status(self) -> StatusView | None:
+        return StatusView(
+            machine="dev",
+            gateway=self.link,
+            key_storage=None,
+            workspaces=(),
+            stray_policies=(),
+            sandbox="none",
+            sandbox_reason="",
+            windows=WindowsStanding(state="off", why=""),
+            audit=AuditStanding(entries=0, gateway_keeps=0, forked_at=None),
+            open_tasks=0,
+            approvals=(),
+        )
+
+
+def _beside(folder: Path, url: str, state: str, why: str = "", retry_s: int = 0) -> _Beside:
+    here = _Beside(places=Home(*[folder] * 3), home=folder, environ={})
+    here.link = Connection(url=url, state=state, why=why, retry_s=retry_s)
+    here.pairing = Pairing(url, "a" * 32, "dev", KEY.public, "k", 0)
+    return here
+
+
+@pytest.mark.parametrize(
+    ("state", "ahead_s", "codes"),
+    [
+        ("connected", 0, ("gateway.connected", "clock.ok")),
+        ("connected", 600, ("gateway.connected", "clock.off")),
+        ("clock", 600, ("gateway.answers", "clock.off")),
+    ],
+)
+async def test_the_clocks_are_compared_anew(
+    state: str, ahead_s: int, codes: tuple[str, str], tmp_path: Path
+) -> None:
+    with ExitStack() as ending:
+        url = ending.enter_context(gateway_of(KEY, ahead_s=ahead_s))
+        here = _beside(tmp_path, url, state)
+        assert ((await gateway.gateway(here)).code, (await gateway.clock(here)).code) == codes
