@@ -240,6 +240,17 @@ _OWN: Final = {
             zh="恢复或挂载该文件夹；否则运行 codexbridge workspace remove {names}",
         ),
     ),
+    "workspaces.moved": Diagnosis(
+        Told(en="a link now leads from {paths} to {real}", zh="{paths} 现在经由链接指向 {real}"),
+        Told(
+            en="{names} was opened at a path without links, so its tasks are refused",
+            zh="{names} 打开时的路径不含链接，因此其中的任务会被拒绝",
+        ),
+        Told(
+            en="codexbridge workspace add {real} --name {names}",
+            zh="codexbridge workspace add {real} --name {names}",
+        ),
+    ),
     "workspaces.unreadable": Diagnosis(
         Told(en="you cannot read {paths}", zh="你无法读取 {paths}"),
         Told(en="tasks in {names} fail", zh="{names} 中的任务会失败"),

@@ -50,6 +50,7 @@ def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
         return Finding("workspaces.none", Tone.BAD)
     ills: tuple[tuple[str, Tone, Callable[[Workspace], bool]], ...] = (
         ("workspaces.gone", Tone.BAD, lambda one: not one.path.is_dir()),
+        ("workspaces.moved", Tone.BAD, lambda one: os.path.realpath(one.path) != str(one.path)),
         ("workspaces.unreadable", Tone.BAD, lambda one: not os.access(one.path, os.R_OK | os.X_OK)),
         ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
         ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
@@ -71,8 +72,12 @@ def _told(one: Workspace, lang: Lang) -> str:
 
 
 def _ill(code: str, tone: Tone, found: Sequence[Workspace]) -> Finding:
-    names, paths = [one.name for one in found], [str(one.path) for one in found]
-    return Finding(code, tone, {"names": ", ".join(names), "paths": ", ".join(paths)})
+    facts = {
+        "names": [one.name for one in found],
+        "paths": [str(one.path) for one in found],
+        "real": [os.path.realpath(one.path) for one in found],
+    }
+    return Finding(code, tone, {name: ", ".join(told) for name, told in facts.items()})
 
 
 def _reads_git(workspace: Path) -> bool:

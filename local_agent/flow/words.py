@@ -184,6 +184,12 @@ ENGINE_ERRORS: Final[dict[str, Sentence]] = {
         en="The folder of the workspace is no longer there. Nothing was run.",
         zh="工作区所在的文件夹已不存在。没有运行任何命令。",
     ),
+    "workspace.moved": Sentence(
+        en="The folder of the workspace was moved, and a link stands in its place. Nothing was "
+        "run. See at the machine: codexbridge doctor",
+        zh="工作区所在的文件夹已移走，原处是一个链接。没有运行任何命令。请在开发机上查看："
+        "codexbridge doctor",
+    ),
     "sandbox.link": Sentence(
         en="“{path}” in the workspace is a symbolic link that the sandbox cannot protect. Nothing "
         "was run.",

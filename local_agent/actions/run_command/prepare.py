@@ -148,7 +148,7 @@ def describe(
     """Return the command as it would run now; ``anew``: with every file of the workspace read.
 
     Raises:
-        InputError: ``command.*``, ``sandbox.*`` or ``workspace.gone``: it cannot run.
+        InputError: ``command.*``, ``sandbox.*``, ``workspace.gone`` or ``.moved``: it cannot run.
         StateError: ``check.not-sandboxed``: nothing could put the copy in its place.
     """
     place = place_of(workspace)
@@ -236,7 +236,8 @@ def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
 def _folder(workspace: Workspace, cwd: str) -> Path:
     place = _real(workspace.path / cwd)
     if not place.is_relative_to(workspace.path):
-        raise InputError("command.outside", program=cwd)
+        moved = _real(workspace.path) != workspace.path
+        raise InputError("workspace.moved" if moved else "command.outside", program=cwd)
     if not os.path.isdir(place):  # noqa: PTH112  # whatever the name is, it raises nothing
         raise InputError("command.folder", folder=cwd)
     return place

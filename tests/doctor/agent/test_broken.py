@@ -219,6 +219,12 @@ def foreign_workspace(house: House, _: ExitStack) -> None:
     move_workspace(house, folder)
 
 
+def moved_workspace(house: House, _: ExitStack) -> None:
+    (house.root / "disk/shop").mkdir(parents=True)
+    (house.root / "projects").symlink_to("disk")
+    move_workspace(house, house.root / "projects/shop")
+
+
 def spoilt_index(house: House, _: ExitStack) -> None:
     folder = house.root / "torn"
     pygit2.init_repository(str(folder))
@@ -458,6 +464,7 @@ CASES: dict[str, tuple[Break, set[str]]] = {
         lambda h, _: move_workspace(h, h.root / "gone"),
         {"workspaces.gone"},
     ),
+    "a workspace that was moved, with a link left": (moved_workspace, {"workspaces.moved"}),
     "a workspace of another user": (foreign_workspace, {"workspaces.foreign"}),
     "a workspace that cannot be written": (read_only_workspace, {"workspaces.read-only"}),
     "a git index that was cut off": (spoilt_index, {"workspaces.git-unread"}),

@@ -104,6 +104,11 @@ async def test_a_workspace_that_went_away_is_told(machine: Machine) -> None:
     with pytest.raises(InputError) as caught:
         await machine.prepare("cat x")
     assert caught.value.code == "workspace.gone"
+    (machine.root / "elsewhere").mkdir()
+    machine.path.symlink_to(machine.root / "elsewhere")
+    with pytest.raises(InputError) as caught:
+        await machine.prepare("cat x")
+    assert caught.value.code == "workspace.moved"
 
 
 def _edit_program(machine: Machine) -> Machine:
