@@ -292,11 +292,16 @@ _OWN: Final = {
         ),
     ),
     "workspaces.test-lost": Diagnosis(
-        Told(en="the test command of {names} is not found", zh="找不到 {names} 的测试命令"),
+        Told(
+            en="the test command of {names} needs {lacked}, which is missing or cannot be run",
+            zh="{names} 的测试命令需要 {lacked}，但它不存在或无法运行",
+        ),
         Told(en="@dev test fails there", zh="其中的 @dev test 会失败"),
         Told(
-            en="codexbridge workspace set {names} --test CMD",
-            zh="codexbridge workspace set {names} --test 命令",
+            en="install it (make a venv anew; give a script Unix line endings), or "
+            "codexbridge workspace set {names} --test CMD",
+            zh="安装它（venv 请重新创建；脚本请改用 Unix 换行），或运行 "
+            "codexbridge workspace set {names} --test 命令",
         ),
     ),
     "workspaces.test-refused": Diagnosis(

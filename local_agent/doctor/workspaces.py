@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from common.doctor import Finding, Tone
 from common.errors import CodexBridgeError, InputError
 from common.sentences import LANGS, Lang, Sentence, say
+from common.text import reveal_all
 from local_agent.doctor.installation import Installation
 from local_agent.safety.policy import load_policy
 from local_agent.safety.risk_commands import script_at
@@ -21,6 +24,7 @@ from local_agent.workspace.registry import Registry, Workspace
 _TOLD: Final = Sentence(en="{name} ({facts})", zh="{name}（{facts}）")
 _WITHIN: Final[dict[Lang, str]] = {"en": ", ", "zh": "，"}
 _LISTED: Final[dict[Lang, str]] = {"en": ", ", "zh": "；"}
+_MOST_SCRIPTS: Final = 6  # that the kernel follows: an interpreter may be a script as well
 
 
 async def workspaces(here: Installation) -> Finding:
@@ -48,19 +52,21 @@ def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
     default_test = here.settings.default_test_command if here.settings else None
     if not opened:
         return Finding("workspaces.none", Tone.BAD)
-    ills: tuple[tuple[str, Tone, Callable[[Workspace], bool]], ...] = (
+    ills: tuple[tuple[str, Tone, Callable[[Workspace], bool | str]], ...] = (
         ("workspaces.gone", Tone.BAD, lambda one: not one.path.is_dir()),
         ("workspaces.moved", Tone.BAD, lambda one: os.path.realpath(one.path) != str(one.path)),
         ("workspaces.unreadable", Tone.BAD, lambda one: not os.access(one.path, os.R_OK | os.X_OK)),
         ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
         ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
         ("workspaces.git-unread", Tone.WARN, lambda one: not _reads_git(one.path)),
-        ("workspaces.test-lost", Tone.WARN, lambda one: not _can_test(one, default_test)),
+        ("workspaces.test-lost", Tone.WARN, lambda one: _lacks(one, default_test)),
         ("workspaces.test-refused", Tone.WARN, lambda one: _is_refused(here, one, default_test)),
     )
-    for code, tone, is_ill in ills:
-        if found := [one for one in opened if is_ill(one)]:
-            return _ill(code, tone, found)
+    for code, tone, look in ills:
+        if found := {one.name: ill for one in opened if (ill := look(one))}:
+            finding = _ill(code, tone, [one for one in opened if one.name in found])
+            lacked = {"lacked": ", ".join(map(str, found.values()))}
+            return replace(finding, facts={**finding.facts, **lacked})
     told = Sentence(*(_LISTED[lang].join(_told(one, lang) for one in opened) for lang in LANGS))
     return Finding("workspaces.ok", facts={"workspaces": told})
 
@@ -90,33 +96,40 @@ def _reads_git(workspace: Path) -> bool:
     return repository is not None and index_of(repository) is not None
 
 
-def _can_test(one: Workspace, default_test: str | None) -> bool:
+def _lacks(one: Workspace, default_test: str | None) -> str:
+    """Return the program that a bare `@dev test` needs and that cannot be run; "" for none."""
     from local_agent.actions.run_command.command_line import read_command_line
     from local_agent.actions.run_command.prepare import resolve_program
 
-    command = one.test_command or default_test
+    program = one.test_command or default_test or ""
+    sandboxed = find_bubblewrap() is not None
     try:
-        line = read_command_line(command) if command else None
-        if line and line.argv is not None:  # what a shell line starts is not known
-            sandboxed = find_bubblewrap() is not None
-            found = resolve_program(line.argv[0], one, cwd=one.path, sandboxed=sandboxed)
-            if interpreter := _interpreter_of(Path(found.path)):
-                resolve_program(interpreter, one, cwd=one.path, sandboxed=sandboxed)
+        line = read_command_line(program) if program else None
+        if line is None or line.argv is None:  # what a shell line starts is not known
+            return ""
+        program = line.argv[0]
+        for _ in range(_MOST_SCRIPTS):
+            found = resolve_program(program, one, cwd=one.path, sandboxed=sandboxed)
+            program = _interpreter_of(Path(found.path))
+            if not program:
+                return ""
     except InputError:
-        return False
-    return True
+        pass
+    return reveal_all(program)
 
 
 def _interpreter_of(program: Path) -> str:
-    """Return what the first line of a script names; nothing for a program of its own."""
+    """Return what the first line of a script names, as the kernel reads it; "" for a binary."""
     try:
         with program.open("rb") as file:
             first = os.fsdecode(file.readline(256))
     except OSError:  # it may be run and not read
         return ""
-    words = first[2:].split() if first.startswith("#!") else []
-    is_env = len(words) > 1 and words[0].endswith("/env") and not words[1].startswith("-")
-    return words[1] if is_env else words[0] if words else ""
+    # A carriage return is part of the name.
+    words = re.split("[ \t]+", first[2:].strip(" \t\n")) if first.startswith("#!") else [""]
+    named = words[2 if words[1:2] == ["-S"] else 1 :]
+    is_env = words[0].endswith("/env") and named and not named[0].startswith("-")
+    return named[0] if is_env else words[0]
 
 
 def _is_refused(here: Installation, one: Workspace, default_test: str | None) -> bool:

@@ -400,5 +400,10 @@ def _code(ended: Exit) -> str | None:
         return _EXCEEDED[ended.exceeded]
     if ended.errno is not None:
         return "command.cannot-start"
-    # By what bubblewrap tells us alone: exit code and output are the command's to imitate.
-    return None if ended.started else "command.sandbox-failed"
+    # By what bubblewrap tells us alone: exit code and output are the command's to imitate …
+    if ended.started:
+        return None
+    # … but where nothing of it began, it has said nothing.
+    said = ended.stderr.parts()[0].splitlines()
+    is_refused = any(line.startswith(b"bwrap: execvp ") for line in said)
+    return "command.cannot-start" if is_refused else "command.sandbox-failed"

@@ -62,9 +62,10 @@ EXCEEDED: Final[dict[str, Sentence]] = {
 }
 NOT_STARTED: Final[dict[str, Sentence]] = {
     "command.cannot-start": Sentence(
-        en="`{command}` could not be started: the system refused its program. Check at the machine "
-        "that it can run there.",
-        zh="`{command}` 无法启动：系统拒绝运行该程序。请在开发机上确认它能够运行。",
+        en="`{command}` could not be started: the system refused its program, or what the first "
+        "line of a script names. Check at the machine that it can run there.",
+        zh="`{command}` 无法启动：系统拒绝运行该程序，或脚本首行指定的解释器。"
+        "请在开发机上确认它能够运行。",
     ),
     "command.sandbox-failed": Sentence(
         en="The sandbox could not be set up, so `{command}` did not run. See at the machine: "

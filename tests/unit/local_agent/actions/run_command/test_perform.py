@@ -18,7 +18,7 @@ from common.clock import ManualClock
 from common.errors import StateError, StoreError
 from common.model.state import Reason
 from local_agent.actions.run_command.perform import Executor, Progress
-from local_agent.sandbox import toolchains
+from local_agent.sandbox import bubblewrap, toolchains
 from tests.machine import Machine
 
 pytestmark = pytest.mark.heavy
@@ -321,10 +321,25 @@ async def test_a_sandboxed_command_can_be_cancelled_and_tidies_up(sandboxed: Mac
 
 
 @pytest.mark.needs("bubblewrap")
-async def test_a_sandbox_that_does_not_start_is_told_as_such(sandboxed: Machine) -> None:
+@pytest.mark.parametrize(
+    ("says", "code"),
+    [
+        ("bwrap: execvp ./run: No such file or directory", "command.cannot-start"),
+        ("bwrap: Can't mount proc on /newroot/proc", "command.sandbox-failed"),
+        ("", "command.cannot-start"),
+    ],
+)
+async def test_a_sandbox_that_does_not_start_is_told_from_a_program_that_does_not(
+    sandboxed: Machine, says: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sandboxed.program("run", "#!/no/such/interpreter\n")
+    if says:
+        other = sandboxed.root / "bwrap"
+        other.write_text(f'#!/bin/sh\necho "{says}" >&2; exit 1\n', encoding="utf-8")
+        other.chmod(0o755)
+        monkeypatch.setattr(bubblewrap, "_PROGRAMS", (str(other),))
     outcome = await sandboxed.run("./run")
-    assert (outcome.reason, outcome.code) == (Reason.FAILED, "command.sandbox-failed")
+    assert (outcome.reason, outcome.code) == (Reason.FAILED, code)
 
 
 @pytest.mark.needs("bubblewrap")
