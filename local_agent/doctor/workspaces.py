@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -35,38 +35,48 @@ async def workspaces(here: Installation) -> Finding:
     if found.tone is not Tone.GOOD:
         return found
     default_test = here.settings.default_test_command if here.settings else None
-    none = [one for one in opened if not (one.test_command or default_test or await _infers(one))]
-    return _ill("workspaces.no-test", Tone.WARN, none) if none else found
+    unnamed, lost, lacked = [], [], []
+    for one in opened:
+        command, folder = one.test_command or default_test, ""
+        if not command:
+            command, folder = await _inferred(one)
+        if not command:
+            unnamed.append(one)
+        elif program := await asyncio.to_thread(_lacks, one, command, folder):
+            lost.append(one)
+            lacked.append(program)
+    if lost:
+        return _ill("workspaces.test-lost", Tone.WARN, lost, lacked=", ".join(lacked))
+    return _ill("workspaces.no-test", Tone.WARN, unnamed) if unnamed else found
 
 
-async def _infers(one: Workspace) -> bool:
-    """Tell whether the project's own files say what a bare `@dev test` runs."""
+async def _inferred(one: Workspace) -> tuple[str, str]:
+    """Return what the project's own files say that a bare `@dev test` runs, and in which folder."""
     from local_agent.workspace.project.infer import infer
     from local_agent.workspace.project.model import Wish
 
     found = await infer(one, Wish("test"))
-    return len(found.recipes) == 1
+    if len(found.recipes) != 1:
+        return "", ""
+    return shlex.join(found.recipes[0].argv), found.recipes[0].folder
 
 
 def _workspaces(here: Installation, opened: Sequence[Workspace]) -> Finding:
     default_test = here.settings.default_test_command if here.settings else None
     if not opened:
         return Finding("workspaces.none", Tone.BAD)
-    ills: tuple[tuple[str, Tone, Callable[[Workspace], bool | str]], ...] = (
+    ills: tuple[tuple[str, Tone, Callable[[Workspace], bool]], ...] = (
         ("workspaces.gone", Tone.BAD, lambda one: not one.path.is_dir()),
         ("workspaces.moved", Tone.BAD, lambda one: os.path.realpath(one.path) != str(one.path)),
         ("workspaces.unreadable", Tone.BAD, lambda one: not os.access(one.path, os.R_OK | os.X_OK)),
         ("workspaces.foreign", Tone.WARN, lambda one: one.path.stat().st_uid != os.getuid()),
         ("workspaces.read-only", Tone.WARN, lambda one: not os.access(one.path, os.W_OK)),
         ("workspaces.git-unread", Tone.WARN, lambda one: not _reads_git(one.path)),
-        ("workspaces.test-lost", Tone.WARN, lambda one: _lacks(one, default_test)),
         ("workspaces.test-refused", Tone.WARN, lambda one: _is_refused(here, one, default_test)),
     )
-    for code, tone, look in ills:
-        if found := {one.name: ill for one in opened if (ill := look(one))}:
-            finding = _ill(code, tone, [one for one in opened if one.name in found])
-            lacked = {"lacked": ", ".join(map(str, found.values()))}
-            return replace(finding, facts={**finding.facts, **lacked})
+    for code, tone, is_ill in ills:
+        if found := [one for one in opened if is_ill(one)]:
+            return _ill(code, tone, found)
     told = Sentence(*(_LISTED[lang].join(_told(one, lang) for one in opened) for lang in LANGS))
     return Finding("workspaces.ok", facts={"workspaces": told})
 
@@ -77,13 +87,13 @@ def _told(one: Workspace, lang: Lang) -> str:
     return say(_TOLD, lang, name=one.name, facts=_WITHIN[lang].join(facts))
 
 
-def _ill(code: str, tone: Tone, found: Sequence[Workspace]) -> Finding:
+def _ill(code: str, tone: Tone, found: Sequence[Workspace], **more: str) -> Finding:
     facts = {
         "names": [one.name for one in found],
         "paths": [str(one.path) for one in found],
         "real": [os.path.realpath(one.path) for one in found],
     }
-    return Finding(code, tone, {name: ", ".join(told) for name, told in facts.items()})
+    return Finding(code, tone, {name: ", ".join(told) for name, told in facts.items()} | more)
 
 
 def _reads_git(workspace: Path) -> bool:
@@ -96,20 +106,19 @@ def _reads_git(workspace: Path) -> bool:
     return repository is not None and index_of(repository) is not None
 
 
-def _lacks(one: Workspace, default_test: str | None) -> str:
-    """Return the program that a bare `@dev test` needs and that cannot be run; "" for none."""
+def _lacks(one: Workspace, command: str, folder: str) -> str:
+    """Return the program that a command needs in a folder and that cannot be run; "" for none."""
     from local_agent.actions.run_command.command_line import read_command_line
     from local_agent.actions.run_command.prepare import resolve_program
 
-    program = one.test_command or default_test or ""
-    sandboxed = find_bubblewrap() is not None
+    program, sandboxed = command, find_bubblewrap() is not None
     try:
-        line = read_command_line(program) if program else None
-        if line is None or line.argv is None:  # what a shell line starts is not known
+        line = read_command_line(command)
+        if line.argv is None:  # what a shell line starts is not known
             return ""
         program = line.argv[0]
         for _ in range(_MOST_SCRIPTS):
-            found = resolve_program(program, one, cwd=one.path, sandboxed=sandboxed)
+            found = resolve_program(program, one, cwd=one.path / folder, sandboxed=sandboxed)
             program = _interpreter_of(Path(found.path))
             if not program:
                 return ""

@@ -255,6 +255,16 @@ def tried_by(command: str | None) -> Break:
     return change
 
 
+def tool_that_is_not_here(house: House, ending: ExitStack) -> None:
+    folder = house.root / "crate"
+    folder.mkdir()
+    (folder / "Cargo.toml").write_text('[package]\nname = "crate"\n', encoding="utf-8")
+    tried_by(None)(house, ending)
+    move_workspace(house, folder)
+    if Path("/usr/bin/cargo").exists():
+        house.cover("/usr/bin/cargo")
+
+
 def script_of_nothing(house: House, ending: ExitStack) -> None:
     folder = house.root / "scripts"
     folder.mkdir()
@@ -473,6 +483,10 @@ CASES: dict[str, tuple[Break, set[str]]] = {
         {"workspaces.test-lost"},
     ),
     "a test script whose interpreter is not there": (script_of_nothing, {"workspaces.test-lost"}),
+    "a test command of the files that is not there": (
+        tool_that_is_not_here,
+        {"workspaces.test-lost"},
+    ),
     "no test command, and none in the files": (tried_by(None), {"workspaces.no-test"}),
     "a workspace that cannot be read": (unreadable_workspace, {"workspaces.unreadable"}),
     "commands that are switched off": (

@@ -35,5 +35,5 @@ def test_what_a_test_command_lacks_is_named(
     for name, text in scripts.items():
         (tmp_path / name).write_text(text.format(here=tmp_path), encoding="utf-8", newline="")
         (tmp_path / name).chmod(0o755)
-    workspace = Workspace(name="shop", path=tmp_path, test_command=command)
-    assert workspaces._lacks(workspace, None) == lacked.format(here=tmp_path)
+    workspace = Workspace(name="shop", path=tmp_path)
+    assert workspaces._lacks(workspace, command, "") == lacked.format(here=tmp_path)
