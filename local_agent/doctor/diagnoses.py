@@ -385,6 +385,32 @@ _GATEWAY: Final = {
     "gateway.connected": Diagnosis(Told(en="{url}, connected", zh="{url}，已连接")),
     "gateway.connecting": Diagnosis(Told(en="{url}, connecting", zh="{url}，连接中")),
     "gateway.answers": Diagnosis(Told(en="{url} answers", zh="{url} 有应答")),
+    "gateway.retrying": Diagnosis(
+        Told(
+            en="{url} answers here; the agent is not connected, and tries again within {seconds} s",
+            zh="{url} 在此处有应答；Agent 未连接，{seconds} 秒内重试",
+        ),
+        Told(en="tasks wait at the gateway until then", zh="连接之前任务留在网关"),
+        Told(
+            en="look again in a minute; if it stays so, start the agent with the variables that "
+            "are set here (HTTPS_PROXY, SSL_CERT_FILE)",
+            zh="一分钟后再检查；若仍如此，请用此处的环境变量（HTTPS_PROXY、SSL_CERT_FILE）"
+            "启动 Agent",
+        ),
+    ),
+    "gateway.breaks": Diagnosis(
+        Told(
+            en="the connection to {url} breaks again and again, soon after it is made",
+            zh="与 {url} 的连接一再中断，每次建立后不久就断开",
+        ),
+        Told(en="tasks and answers come late", zh="任务和回复会延迟"),
+        Told(
+            en="let the proxy before the gateway keep it open for a minute (nginx: "
+            "proxy_read_timeout 60s); else ask the gateway's admin for its log",
+            zh="网关前面的代理服务器应保持连接至少一分钟（nginx：proxy_read_timeout 60s）；"
+            "否则请网关管理员查看日志",
+        ),
+    ),
     "gateway.name": Diagnosis(
         Told(en="the name {host} cannot be resolved", zh="无法解析域名 {host}"),
         NO_TASKS,

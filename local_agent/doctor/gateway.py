@@ -23,10 +23,14 @@ from common.records import read_object
 from common.signing import VerifyKey
 from local_agent.doctor.installation import Installation
 from local_agent.doctor.own import keys_in_use
+from local_agent.link.condition import TRANSPORT
 from local_agent.link.pairing import Pairing
 from local_agent.link.session import DirectConnect
 
 LOOK_S: Final = 6.0
+# What kept the agent from its gateway at its last try, and may be over.
+_PASSING: Final = TRANSPORT | {"dead", "shutdown", "timeout"}
+_OFTEN_S: Final = 8  # so long is waited after some four links that did not last
 _EXPIRED: Final = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID, …_HAS_EXPIRED
 _UNKNOWN_ISSUER: Final = frozenset({18, 19, 20, 21})  # self-signed, or by nobody known here
 _BUSY: Final = frozenset({429, 503})
@@ -48,13 +52,14 @@ async def gateway(here: Installation) -> Finding:
             return Finding("gateway.connected", facts=facts)
         case "connecting":
             return Finding("gateway.connecting", facts=facts)
-        case "clock":
-            return await _look(here, here.pairing)
-    if link.why in ("connect", "tls", "http"):  # of each there is more to be known
-        found = await _look(here, here.pairing)
-        if found.tone is Tone.BAD:
-            return found
-    return Finding(f"gateway.{link.why or 'protocol'}", Tone.BAD, facts)
+    if link.state != "clock" and link.why not in _PASSING:
+        return Finding(f"gateway.{link.why or 'protocol'}", Tone.BAD, facts)
+    found = await _look(here, here.pairing)  # of each there is more to be known, or less by now
+    if found.tone is Tone.BAD or abs(here.skew_s or 0) > SKEW_S:
+        return found
+    if link.why == "lost" and link.retry_s >= _OFTEN_S:
+        return Finding("gateway.breaks", Tone.BAD, facts)
+    return Finding("gateway.retrying", Tone.WARN, facts | {"seconds": link.retry_s})
 
 
 async def clock(here: Installation) -> Finding:

@@ -14,6 +14,7 @@ from local_agent.doctor.installation import Installation
 from local_agent.link.pairing import Pairing
 from local_agent.views.status import AuditStanding, Connection, StatusView, WindowsStanding
 from tests.doctor.agent.house import gateway_of
+from tests.e2e.place import free_ports
 
 pytestmark = pytest.mark.heavy
 KEY = SigningKey.generate()
@@ -62,3 +63,29 @@ async def test_the_clocks_are_compared_anew(
         url = ending.enter_context(gateway_of(KEY, ahead_s=ahead_s))
         here = _beside(tmp_path, url, state)
         assert ((await gateway.gateway(here)).code, (await gateway.clock(here)).code) == codes
+
+
+@pytest.mark.parametrize(
+    ("why", "retry_s", "is_up", "code"),
+    [
+        ("lost", 1, True, "gateway.retrying"),
+        ("lost", 8, True, "gateway.breaks"),
+        ("connect", 60, True, "gateway.retrying"),
+        ("shutdown", 2, True, "gateway.retrying"),
+        ("shutdown", 2, False, "gateway.connect"),
+        ("lost", 1, False, "gateway.connect"),
+        ("revoked", 15, True, "gateway.revoked"),
+        ("clock-skew", 15, True, "gateway.retrying"),
+        ("clock-skew", 15, False, "gateway.connect"),
+    ],
+)
+async def test_what_broke_a_link_may_be_over(
+    why: str, retry_s: int, *, is_up: bool, code: str, tmp_path: Path
+) -> None:
+    with ExitStack() as ending:
+        url = f"http://127.0.0.1:{free_ports(1)[0]}"
+        if is_up:
+            url = ending.enter_context(gateway_of(KEY))
+        state = "clock" if why == "clock-skew" else "waiting"
+        here = _beside(tmp_path, url, state, why, retry_s)
+        assert (await gateway.gateway(here)).code == code
