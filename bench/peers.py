@@ -127,12 +127,15 @@ class StoreAlone:
 
 
 class _Silent:
-    """Sends nothing."""
+    """Sends and announces nothing."""
 
     held: Mapping[str, object] = MappingProxyType({})
 
     def wake(self) -> None:
         """Nothing is sent."""
+
+    def announce(self, conn: Connection, event: str, *, app: str, at_ms: int) -> None:
+        """No app has anything to tell."""
 
 
 async def _collect(messages: Sequence[tuple[str, int]]) -> list[Callable[[Connection], Any]]:
@@ -140,6 +143,7 @@ async def _collect(messages: Sequence[tuple[str, int]]) -> list[Callable[[Connec
     intake = Intake(
         store,
         IntakePolicy("@dev", "zh", UTC),
+        _Silent(),
         seal=sealer(lambda _: key),
         clock=SystemClock(),
         wake_agent=lambda _agent_id, _newest: None,

@@ -37,6 +37,7 @@ from gateway.base.identity import sealer
 from gateway.base.messages import InboundMessage, Part, Person
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy, Limits
+from gateway.flow.alarms import Admins, Alarms
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.intake import Intake
 from gateway.flow.results import Results
@@ -160,11 +161,16 @@ class Desk:
         if self.ring is None:
             self.ring = OneKey(self.gateway_key)
         self.seal = seal = sealer(self.ring.signing)
+        admins = Admins("wecom_app", tuple(self.admins), ("main",), self.lang, ZONE, self.wake)
+        self.alarms = Alarms(
+            self.store, admins=admins, clock=self.clock, log=logger(), noted=Path("noted.json")
+        )
         self.intake = Intake(
             self.store,
             IntakePolicy(
                 "@dev", self.lang, ZONE, limits=self.limits, daily=self.daily, admins=self.admins
             ),
+            self.alarms,
             seal=seal,
             clock=self.clock,
             wake_agent=self._wake,

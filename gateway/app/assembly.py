@@ -133,7 +133,7 @@ def build(
     Raises:
         ConfigError: a part cannot be made from these settings.
     """
-    zone, seal, rules = zone_of(settings.time_zone), sealer(ring.signing), _policy(settings)
+    zone, seal, rule = zone_of(settings.time_zone), sealer(ring.signing), _policy(settings)
     channels = open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
     admins = _admins(settings, wake=outbox.wake)
@@ -159,7 +159,7 @@ def build(
         reload_keys=ring.reload,
     )
     hub = Hub(mailbox, clock=clock, log=log, note=alarms)
-    intake = Intake(store, rules, seal=seal, clock=clock, wake_agent=hub.wake, sender=outbox)
+    intake = Intake(store, rule, alarms, seal=seal, clock=clock, wake_agent=hub.wake, sender=outbox)
     upkeep = Upkeep(
         store,
         seal=seal,
@@ -196,6 +196,7 @@ def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
         named=admins_of(settings),
         apps=settings.wecom.every().keys(),
         lang=settings.language,
+        zone=zone_of(settings.time_zone),
         wake=wake,
     )
 

@@ -241,10 +241,10 @@ class SendOutcome:
 
 
 class Note(Protocol):
-    """Notes for the admins what keeps a channel from its messages, or what became of an app."""
+    """Notes for the admins what keeps a channel from its messages."""
 
     def __call__(self, event: str, /, *, app: str) -> None:
-        """Note what happened to an app: the code of an error, `URL_CHECKED`, or its own event."""
+        """Note what happened to an app: the code of an error, or `URL_CHECKED`."""
         ...
 
 

@@ -26,8 +26,8 @@ from gateway.base.settings import check_servable, setting_of, zone_of
 from gateway.channels.wecom_app import cryptos_of
 from gateway.doctor.subject import Subject, few, named
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
-from gateway.flow.alarms import SENTENCES, read_noted
-from gateway.store import Connection, agents, audit, members
+from gateway.flow.alarms import SENTENCES, UNREADABLE, read_noted
+from gateway.store import Connection, agents, audit, inbound, members
 from gateway.store.runner import open_admin
 from gateway.store.sqlite import HEAD, check_whole, stored_revision
 from gateway.wecom.crypto import RANDOM_BYTES
@@ -40,17 +40,15 @@ MAX_SECRET_BYTES: Final = 8_192
 DAY_MS: Final = 86_400_000
 
 _OTHER_CORP: Final = "callback.receive-id"
-_UNREADABLE: Final = ("callback.ciphertext", _OTHER_CORP)
 _SIGNATURE: Final = "callback.signature"
-UNREAD: Final = (*_UNREADABLE, _SIGNATURE)
-_ALARMS: Final = {*SENTENCES, "store.was-full"} - {*_UNREADABLE, "app.restored"}
+UNREAD: Final = (*UNREADABLE, _SIGNATURE)
+_ALARMS: Final = {*SENTENCES, "store.was-full"} - UNREADABLE - {"app.restored"}
 _HELD: Final = """
     SELECT COUNT(*) AS count, MAX(code) AS code, MIN(created_at) AS since FROM outbox
     WHERE state = 'queued' AND code IS NOT NULL AND code <> 'wecom.pace'"""
 _FAILED: Final = """
     SELECT COUNT(*) AS count, MAX(code) AS code, MIN(ended_at) AS since FROM outbox
     WHERE state = 'failed' AND ended_at > :after"""
-_HEARD: Final = "SELECT MAX(received_at) AS at FROM inbound WHERE app = :app"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -152,7 +150,7 @@ class Local:
     async def messages(self, app: str) -> Finding:
         """Look at what came for an app since the start, and whether it could be read."""
         noted = await asyncio.to_thread(read_noted, self._subject.state, app)
-        heard = await self._read(_last_heard, app)
+        heard = await self._read(inbound.last_heard, app)
         readable = max(heard, noted.get(URL_CHECKED, 0))
         for event in sorted(noted.keys() & {*UNREAD}, key=noted.__getitem__, reverse=True):
             facts = {"at": self._moment(noted[event]), **named(app)}
@@ -309,11 +307,6 @@ def _owner(found: os.stat_result) -> str:
         return pwd.getpwuid(found.st_uid).pw_name
     except KeyError:
         return str(found.st_uid)
-
-
-def _last_heard(conn: Connection, app: str) -> int:
-    row = conn.one(_HEARD, app=app)
-    return int(row["at"] or 0) if row else 0
 
 
 def _counted(conn: Connection, sql: str, facts: Mapping[str, int]) -> tuple[int, str, int]:

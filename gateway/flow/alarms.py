@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +22,7 @@ from common.home import write_private
 from common.logs import Log
 from common.sentences import Lang, Sentence, say
 from gateway.base.messages import URL_CHECKED, Conversation, Deliver, Outgoing, Person
-from gateway.store import Connection, Store, agents, audit, members, outbox
+from gateway.store import Connection, Store, agents, audit, inbound, members, outbox
 from gateway.store.runner import SqliteRunner
 
 QUIET_SECONDS: Final = 600.0
@@ -30,6 +31,16 @@ MAX_NOTICES: Final = 10  # to each admin in ten minutes
 ROUND_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 1.0
 NOTED_FILE: Final = "noted.json"
+UNREADABLE: Final = frozenset({"callback.ciphertext", "callback.receive-id"})
+# What WeCom says of an app that is hardly used, or was (page 90240), and what we call it.
+LIFECYCLE: Final = {
+    "inactive_alert": "app.suspension-announced",
+    "close_inactive_agent": "app.suspended",
+    "reopen_inactive_agent": "app.restored",
+    "low_active_alert": "app.limit-announced",
+    "low_active": "app.limited",
+    "active_restored": "app.restored",
+}
 
 # What admins are told, by the event in the audit log.
 SENTENCES: Final[Mapping[str, Sentence]] = {
@@ -82,16 +93,18 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         en="The app {app} works in WeCom again.", zh="应用 {app} 已恢复正常。"
     ),
     "callback.ciphertext": Sentence(
-        en="⚠ Messages from WeCom cannot be decrypted and are lost: EncodingAESKey is not that of "
-        "the console. Find out more: codexbridge gateway doctor",
-        zh="⚠ 无法解密企业微信发来的消息，消息已丢失：EncodingAESKey 与管理后台不一致。"
-        "查看详情：codexbridge gateway doctor",
+        en="⚠ What WeCom sends to the app {app} cannot be decrypted and is lost ({count}× since "
+        "{since}): EncodingAESKey is not that of the console. Find out more: codexbridge gateway "
+        "doctor",
+        zh="⚠ 无法解密企业微信发给应用 {app} 的消息，消息已丢失（{since} 起 {count} 次）："
+        "EncodingAESKey 与管理后台不一致。查看详情：codexbridge gateway doctor",
     ),
     "callback.receive-id": Sentence(
-        en="⚠ Messages from WeCom are for another corp and are lost: wecom.corp_id is not that of "
-        "the console. Find out more: codexbridge gateway doctor",
-        zh="⚠ 企业微信发来的消息属于另一个企业，消息已丢失：wecom.corp_id 与管理后台不一致。"
-        "查看详情：codexbridge gateway doctor",
+        en="⚠ What WeCom sends to the app {app} is for another corp and is lost ({count}× since "
+        "{since}): its corp_id is not that of the console. Find out more: codexbridge gateway "
+        "doctor",
+        zh="⚠ 企业微信发给应用 {app} 的消息属于另一个企业，消息已丢失（{since} 起 {count} 次）："
+        "它的 corp_id 与管理后台不一致。查看详情：codexbridge gateway doctor",
     ),
     "pairing.used-again": Sentence(
         en="⚠ The used pairing code of {machine} came again from {address}; refused "
@@ -131,6 +144,7 @@ class Admins:
         named: By the settings; members of that role are told, too.
         apps: That there are.
         lang: Language of those who have none set.
+        zone: Time zone of the moments that are named.
         wake: Hint that there is something to say.
     """
 
@@ -138,6 +152,7 @@ class Admins:
     named: tuple[Person, ...]
     apps: Collection[str]
     lang: Lang
+    zone: tzinfo
     wake: Callable[[], None]
 
     def everyone(self, conn: Connection) -> list[Conversation]:
@@ -163,6 +178,7 @@ class _Heard:
 
     facts: dict[str, Fact] = field(default_factory=dict)
     count: int = 0
+    since_ms: int = 0
     quiet_until: float = 0.0
 
 
@@ -173,6 +189,7 @@ class _Due:
     key: tuple[str, str]
     facts: dict[str, Fact]
     count: int
+    since_ms: int
     notice: Sentence | None
 
 
@@ -196,6 +213,7 @@ class Alarms:
         self._log = log
         self._file = noted
         self._noted: dict[str, dict[str, int]] = {}  # since the start: app, event, when
+        self._announced = audit.Allowance(MAX_NOTICES)
         self._written: str | None = None
         self._bell = asyncio.Event()
         self._heard: dict[tuple[str, str], _Heard] = {}
@@ -209,15 +227,28 @@ class Alarms:
         key = (event, next(whose, ""))
         if key not in self._heard and len(self._heard) >= MAX_KEPT:
             key = (event, "")
-        heard = self._heard.setdefault(key, _Heard())
+        heard, now = self._heard.setdefault(key, _Heard()), self._clock.now()
         heard.facts = facts
+        heard.since_ms = heard.since_ms if heard.count else now.wall_ms
         heard.count += 1
         if "app" in facts:
             self._keep(str(facts["app"]), event)
-        if heard.count == 1 and self._clock.now().mono >= heard.quiet_until:
+        if heard.count == 1 and now.mono >= heard.quiet_until:
             tell = self._log.info if event == URL_CHECKED else self._log.warning
             tell(event, **facts)
             self._bell.set()
+
+    def announce(self, conn: Connection, event: str, *, app: str, at_ms: int) -> None:
+        """Record and tell what WeCom does with an app, in the transaction that takes the event in.
+
+        Each is told at once, for the last one says how it stands; a flood is not.
+        """
+        known = LIFECYCLE.get(event)
+        if known is None or self._announced.take(app, at_ms) < 1:
+            return
+        self._log.warning(known, app=app)
+        audit.append(conn, known, at_ms, app=app)
+        self._admins.put(conn, f"{known}:{app}:{at_ms}", SENTENCES[known], at_ms, app=app)
 
     def _keep(self, app: str, event: str) -> None:
         noted, at_ms = self._noted.setdefault(app, {}), self._clock.now().wall_ms
@@ -280,7 +311,7 @@ class Alarms:
                 continue
             notice = SENTENCES.get(key[0]) if notices > 0 else None
             notices -= notice is not None
-            due.append(_Due(key, heard.facts, heard.count, notice))
+            due.append(_Due(key, heard.facts, heard.count, heard.since_ms, notice))
         return due
 
     def _settle(self, alarm: _Due, mono: float) -> None:
@@ -297,13 +328,31 @@ class Alarms:
             event, facts = alarm.key[0], alarm.facts
             if alarm.count > 1:
                 facts = facts | {"count": alarm.count}
+            if at_ms - alarm.since_ms >= ROUND_SECONDS * 1000:
+                facts = facts | {"since": alarm.since_ms}
             audit.append(conn, event, at_ms, **facts)
-            if alarm.notice is not None:
-                words = _words(conn, alarm)
+            if alarm.notice is not None and not self._is_over(conn, alarm):
+                words = self._words(conn, alarm)
                 key = ":".join((*alarm.key, str(at_ms)))
                 self._admins.put(conn, key, alarm.notice, at_ms, **words)
         if untold:
             self._admins.put(conn, f"alarms:{at_ms}", MORE_ALARMS, at_ms, count=untold)
+
+    def _is_over(self, conn: Connection, alarm: _Due) -> bool:
+        """Tell whether something of that app could be read since."""
+        event, app = alarm.key
+        if event not in UNREADABLE:
+            return False
+        noted = self._noted[app]
+        return max(noted.get(URL_CHECKED, 0), inbound.last_heard(conn, app)) > noted[event]
+
+    def _words(self, conn: Connection, alarm: _Due) -> dict[str, Fact]:
+        name = str(alarm.facts.get("agent", ""))
+        agent = agents.find(conn, name)
+        machine = agent.machine if agent else name
+        since = datetime.fromtimestamp(alarm.since_ms / 1000, self._admins.zone)
+        facts = {"machine": machine} | alarm.facts
+        return facts | {"since": since.strftime("%H:%M"), "count": alarm.count}
 
 
 def read_noted(state: Path, app: str) -> dict[str, int]:
@@ -313,13 +362,6 @@ def read_noted(state: Path, app: str) -> dict[str, int]:
     except (OSError, ValueError):
         return {}
     return {str(event): int(at_ms) for event, at_ms in found.items()}
-
-
-def _words(conn: Connection, alarm: _Due) -> dict[str, Fact]:
-    name = str(alarm.facts.get("agent", ""))
-    agent = agents.find(conn, name)
-    machine = agent.machine if agent else name
-    return {"machine": machine} | alarm.facts | {"count": alarm.count}
 
 
 class DiskWatch:

@@ -25,6 +25,13 @@ ENTERED: Final = "enter_agent"  # a member opened the app (page 90240)
 _ONCE_IN: Final = {"access.stranger": 86_400, "access.too-fast": 60}
 
 
+class Announcer(Protocol):
+    """What intake knows of the alarms."""
+
+    def announce(self, conn: Connection, event: str, *, app: str, at_ms: int) -> None:
+        """Record and tell what the channel does with an app, if the event says that."""
+
+
 class Sender(Protocol):
     """What intake knows of the outbox."""
 
@@ -54,6 +61,7 @@ class Intake:
     Args:
         store: Where everything happens, at once or not at all.
         policy: From the settings.
+        alarms: Are told of what becomes of an app.
         seal: Signs what goes to a machine.
         clock: Tells the moment.
         wake_agent: Hint that an agent's mailbox holds something new; the thing, if it is at hand.
@@ -64,6 +72,7 @@ class Intake:
         self,
         store: Store,
         policy: IntakePolicy,
+        alarms: Announcer,
         *,
         seal: Seal,
         clock: Clock,
@@ -76,6 +85,7 @@ class Intake:
         self._policy = policy
         self._wake_agent = wake_agent
         self._sender = sender
+        self._alarms = alarms
 
     async def __call__(self, message: InboundMessage, replay_key: bytes) -> str | None:
         """Take a message in; a message that was taken in before changes nothing.
@@ -96,7 +106,7 @@ class Intake:
         answer = taken.answer
         if answer is not None and answer.agent_id is not None:
             self._wake_agent(answer.agent_id, answer.envelope)
-        if answer is not None and taken.said is None:
+        if taken.said is None and (answer is not None or message.event is not None):
             self._sender.wake()
         return taken.said
 
@@ -135,6 +145,7 @@ class Intake:
         self, conn: Connection, message: InboundMessage, at: Instant, *, held: bool
     ) -> Taken:
         """Show a member who opens the app for the first time what can be asked for."""
+        self._alarms.announce(conn, message.event or "", app=message.app, at_ms=at.wall_ms)
         if message.event != ENTERED:
             return NOTHING
         member = members.welcome(conn, message.conversation.person, at_ms=at.wall_ms)

@@ -18,6 +18,7 @@ _REMEMBER = """
         WHERE app = :app AND user_id = :user_id AND created_s >= :earliest
         AND (dedupe_key = :dedupe_key OR replay_key = :replay_key)
     ) ON CONFLICT DO NOTHING"""
+_HEARD = "SELECT MAX(received_at) AS at FROM inbound WHERE app = :app"
 _PURGE = "DELETE FROM inbound WHERE received_at < :before"
 
 
@@ -55,6 +56,12 @@ def remember(
         is_event=int(is_event),
     )
     return added == 1
+
+
+def last_heard(conn: Connection, app: str) -> int:
+    """Return when something of an app came last, in milliseconds since the epoch; 0 for never."""
+    row = conn.one(_HEARD, app=app)
+    return int(row["at"] or 0) if row else 0
 
 
 def purge(conn: Connection, *, before_ms: int) -> int:

@@ -17,7 +17,7 @@ from typing import Final, get_args
 
 from common.model.state import Reason, TaskState, final_of
 from common.protocol.frames import EnvelopeType
-from gateway.channels.wecom_app import LIFECYCLE
+from gateway.flow.alarms import LIFECYCLE
 from local_agent.store.approvals import State
 from local_agent.store.outbox import Kind
 
@@ -25,8 +25,8 @@ ROOT: Final = Path(__file__).parents[2]
 _EVENT: Final = re.compile(r"[a-z][a-z-]*\.[a-z][a-z-]*")
 # Functions that are told the event from another module; each new one must be written down here.
 _TOLD: Final = {
+    "gateway/flow/alarms.py:announce": tuple(dict.fromkeys(LIFECYCLE.values())),
     "gateway/flow/alarms.py:_record": (
-        *dict.fromkeys(LIFECYCLE.values()),
         "agent.malformed-frame",
         "agent.taken-over",
         "agent.too-fast",

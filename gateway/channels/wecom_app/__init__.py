@@ -58,15 +58,6 @@ MAX_QUERY_CHARS: Final = 4_096
 READ_S: Final = 5.0  # WeCom itself gives up after 5 s
 WINDOW_S: Final = 300
 SEEN_AS: Final = "X-Client-Address"
-# What WeCom says of an app that is hardly used, or was (page 90240), and what we call it.
-LIFECYCLE: Final = {
-    "inactive_alert": "app.suspension-announced",
-    "close_inactive_agent": "app.suspended",
-    "reopen_inactive_agent": "app.restored",
-    "low_active_alert": "app.limit-announced",
-    "low_active": "app.limited",
-    "active_restored": "app.restored",
-}
 OWN_CHECK: Final = b"codexbridge-"  # how the echo of our own doctor begins; no console's does
 
 _CARD_TAKEN: Final = re.compile(r"task.?id", re.IGNORECASE)
@@ -323,8 +314,6 @@ class _AppCallback:
                 self._log.warning("callback.not-ours", app=self._app, bot=message.bot)
                 return web.Response()
             said = await self._accept(message, replay_key)
-            if message.event in LIFECYCLE:
-                self._note(LIFECYCLE[message.event], app=self._app)
         except (StoreError, UnavailableError) as error:
             self._log.error("callback.not-stored", code=error.code)
             return web.Response(status=503)

@@ -6,6 +6,7 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from common import strict_json
 from common.clock import ManualClock
 from common.errors import StoreError
 from common.signing import SigningKey
-from gateway.base.messages import Conversation, Outgoing, Person, SendOutcome
+from gateway.base.messages import URL_CHECKED, Conversation, Outgoing, Person, SendOutcome
 from gateway.flow import alarms as module
 from gateway.flow.alarms import (
     MAX_KEPT,
@@ -27,7 +28,7 @@ from gateway.flow.alarms import (
     DiskWatch,
     read_noted,
 )
-from gateway.store import Connection, agents, audit, members
+from gateway.store import Connection, agents, audit, inbound, members
 from gateway.store.runner import SqliteRunner, open_store
 from tests.gateway_desk import fresh_store
 from tests.people import someone
@@ -54,6 +55,7 @@ class Scene:
             named=(someone("boss"), someone("zhang")),
             apps=("main",),
             lang="en",
+            zone=UTC,
             wake=self.wake,
         )
         self.alarms = Alarms(
@@ -128,6 +130,7 @@ async def test_members_of_that_role_are_told_too_once_and_in_apps_that_there_are
 async def test_what_is_repeated_is_counted_and_told_as_a_number_after_ten_minutes(
     scene: Scene,
 ) -> None:
+    since_ms = scene.clock.now().wall_ms
     for number in range(1000):
         scene.alarms("agent.malformed-frame", address=f"192.0.2.{number % 250}")
         await scene.alarms.flush()
@@ -135,7 +138,7 @@ async def test_what_is_repeated_is_counted_and_told_as_a_number_after_ten_minute
     assert len(await scene.notices()) == 1
     scene.clock.advance(QUIET_SECONDS)
     await scene.alarms.flush()
-    newest = {"address": "192.0.2.249", "count": 999}
+    newest = {"address": "192.0.2.249", "count": 999, "since": since_ms}
     assert (await scene.audited())[1:] == [("agent.malformed-frame", newest)]
     assert "999" in (await scene.notices())[1]
     assert scene.lines.getvalue().count("agent.malformed-frame") == 1
@@ -232,6 +235,40 @@ async def test_the_first_is_recorded_at_once_and_the_rest_at_the_end(scene: Scen
     assert len(await scene.audited()) == 1
     await scene.alarms.end()
     assert len(await scene.audited()) == 2
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize("good", ["console", "message", None])
+async def test_what_was_mended_since_is_told_to_nobody(scene: Scene, good: str | None) -> None:
+    async def wrong() -> int:
+        scene.clock.advance(60)
+        scene.alarms("callback.ciphertext", app="shop")
+        await scene.alarms.flush()
+        return scene.clock.now().wall_ms
+
+    await wrong()
+    since_ms = await wrong()
+    await wrong()
+    scene.clock.advance(60)
+    at_ms = scene.clock.now().wall_ms
+    if good == "console":
+        scene.alarms(URL_CHECKED, app="shop")
+    if good == "message":
+        await scene.store.write(
+            inbound.remember,
+            person=Person("shop", "li"),
+            created_s=1,
+            dedupe_key="d",
+            replay_key=b"r",
+            at_ms=at_ms,
+        )
+    await scene.alarms.end()
+    entries = [facts for event, facts in await scene.audited() if event == "callback.ciphertext"]
+    assert entries == [{"app": "shop"}, {"app": "shop", "count": 2, "since": since_ms}]
+    first, *more = await scene.notices()
+    assert "app shop" in first
+    assert "1× since" in first
+    assert ["2× since" in text for text in more] == ([] if good else [True])
 
 
 @pytest.mark.requirement("P3")

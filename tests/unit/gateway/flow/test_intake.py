@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from common.model.state import Reason, TaskState
 from common.protocol.bodies import TASK_TEXT_BYTES
 from common.text import CHAT_BYTES, has_cjk
 from gateway.flow.access import Limits
-from gateway.store import agents, members
+from gateway.flow.alarms import MAX_NOTICES
+from gateway.store import agents, audit, members
 from tests.gateway_desk import (
     AGENT,
     MACHINE,
@@ -287,6 +289,37 @@ async def test_who_opens_the_app_is_shown_once_what_can_be_asked_for(desk: Desk)
     assert await desk.hear(None, **enter) is None
     assert await desk.hear(None, kind="event", event="subscribe") is None
     assert await desk.hear(None, user="stranger", **enter) is None, "no word to strangers"
+
+
+async def test_admins_hear_once_of_each_thing_that_wecom_does_with_an_app(desk: Desk) -> None:
+    admin = someone("boss")
+    desk = Desk(desk.store, desk.clock, admins=[admin])
+    again = chat(None, user="sys", number=1, kind="event")
+    for event, number in (
+        ("inactive_alert", 1),
+        ("close_inactive_agent", 2),
+        ("close_inactive_agent", 2),  # delivered again
+        ("reopen_inactive_agent", 3),
+        ("close_inactive_agent", 2),
+    ):
+        message = replace(again, event=event, dedupe_key=f"{number:064x}")
+        await desk.intake(message, bytes([number]) * 32)
+    await desk.alarms.end()
+    words = ("about to suspend the app main", "has suspended the app main", "works in WeCom again")
+    said = await desk.said("boss")
+    assert [word in text for word, text in zip(words, said, strict=True)] == [True] * 3
+    assert desk.rung
+    entries = await desk.store.read(audit.newest_events, app="main")
+    assert [event for event, _ in entries[:3]] == [
+        "app.restored",
+        "app.suspended",
+        "app.suspension-announced",
+    ]
+    for number in range(9, 40):
+        desk.clock.advance(1)
+        message = replace(again, event="low_active", dedupe_key=f"{number:064x}")
+        await desk.intake(message, bytes([number]) * 32)
+    assert len(await desk.said("boss")) == MAX_NOTICES, "whoever has the keys floods nobody"
 
 
 async def test_what_is_no_text_is_answered_and_events_are_not(desk: Desk) -> None:
