@@ -243,8 +243,8 @@ class SendOutcome:
 class Note(Protocol):
     """Notes for the admins what keeps a channel from its messages."""
 
-    def __call__(self, event: str, /, *, app: str) -> None:
-        """Note what happened to an app: the code of an error, or `URL_CHECKED`."""
+    def __call__(self, event: str, /, *, app: str, url: str = "") -> None:
+        """Note what happened to an app: the code of an error, or `URL_CHECKED` (url)."""
         ...
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
+from common.audit_check import STARTED
 from common.doctor import Finding, Fix, Tone
 from common.errors import ConfigError
 from common.home import close_to_others
@@ -160,8 +161,14 @@ class Local:
             if noted[event] > readable:
                 # A wrong signature anybody can send.
                 return Finding(event, Tone.WARN if event == _SIGNATURE else Tone.BAD, facts)
+        known = await self._read(audit.newest_events, app=app)
+        # Another address takes a restart: what came after it came to the one of now.
+        if readable <= next((at_ms for event, at_ms in known if event == STARTED), -1):
+            ours = f"{self._subject.settings.public_url}{self._subject.app(app).callback_path}"
+            checked = await self._read(audit.newest_facts, URL_CHECKED, app=app)
+            if (saved := checked.get("url", ours)) != ours:
+                return Finding("messages.other-url", Tone.WARN, {"saved": saved, "url": ours})
         if not heard:
-            known = await self._read(audit.newest_events, app=app)
             if not any(event == URL_CHECKED for event in (*noted, *dict(known))):
                 return Finding("messages.not-saved", Tone.WARN)
             return Finding("messages.none-yet")

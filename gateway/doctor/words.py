@@ -257,6 +257,20 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
             "企业微信管理后台：应用管理 → 自建 → 该应用 → 接收消息 → 设置API接收 → 保存",
         ),
     ),
+    "messages.other-url": ill(
+        (
+            "the console checked {saved}, and the callback is {url} now",
+            "管理后台保存的是 {saved}，而现在的回调地址是 {url}",
+        ),
+        (
+            "nothing has come since the gateway's start: messages may go to the old address",
+            "网关启动后还没有收到消息：消息可能仍发往旧地址",
+        ),
+        (
+            "save the URL again: 应用管理 → 自建 → the app → 接收消息 → 设置API接收 → URL",
+            "重新保存 URL：应用管理 → 自建 → 该应用 → 接收消息 → 设置API接收 → URL",
+        ),
+    ),
     "messages.none-yet": good(
         "none yet: send @dev help to the app", "尚无：请给应用发送 @dev 帮助"
     ),

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from common.audit import (
     GENESIS,
@@ -111,10 +111,19 @@ def newest_events(
 
     What came again and again was counted, and its entry may be ten minutes late.
     """
+    return [(entry["event"], entry["at"]) for entry in _newest_of(conn, count, app)]
+
+
+def newest_facts(conn: Connection, event: str, *, app: str) -> dict[str, Any]:
+    """Return the facts of the newest such entry of an app; none where it is too long ago."""
+    found = _newest_of(conn, NEWEST, app)
+    return next((entry["facts"] for entry in found if entry["event"] == event), {})
+
+
+def _newest_of(conn: Connection, count: int, app: str | None) -> Iterator[dict[str, Any]]:
     found = entries(conn, after=newest(conn).seq - count, limit=count)
     read = (json.loads(body) for _, _, body, _ in reversed(found))
-    ours = (entry for entry in read if app is None or entry["facts"].get("app", app) == app)
-    return [(entry["event"], entry["at"]) for entry in ours]
+    return (entry for entry in read if app is None or entry["facts"].get("app", app) == app)
 
 
 class Allowance:

@@ -117,6 +117,7 @@ def open_channel(
                 agent_id=app.agent_id,
                 log=log,
                 path=app.callback_path,
+                base=settings.public_url,
             )
         ]
 
@@ -212,6 +213,7 @@ def callback_routes(
     log: Log,
     app: str = FIRST_APP,
     path: str = "/wecom/app",
+    base: str = "",
     window_s: int = WINDOW_S,
 ) -> list[web.RouteDef]:
     """Return the two routes of the callback.
@@ -227,10 +229,11 @@ def callback_routes(
         log: Gets one event for each request that ends early.
         app: Name of the app in the settings.
         path: Where WeCom calls.
+        base: What stands before it there, where the settings say that.
         window_s: Greatest distance of a timestamp from our clock, in seconds (R71).
     """
     ours = (corp_id, str(agent_id))
-    callback = _AppCallback(cryptos, accept, note, clock, app, ours, log, window_s)
+    callback = _AppCallback(cryptos, accept, note, clock, app, base + path, ours, log, window_s)
     return [
         web.get(path, callback.verify_url, allow_head=False),
         web.post(path, callback.receive),
@@ -245,6 +248,7 @@ class _AppCallback:
         note: Note,
         clock: Clock,
         app: str,
+        url: str,
         ours: tuple[str, str],
         log: Log,
         window_s: int,
@@ -254,6 +258,7 @@ class _AppCallback:
         self._note = note
         self._clock = clock
         self._app = app
+        self._url = url
         self._ours = ours
         self._log = log
         self._window_s = window_s
@@ -269,7 +274,7 @@ class _AppCallback:
         except _RefusedError as refused:
             return self._refuse(request, refused)
         if not plain.startswith(OWN_CHECK):
-            self._note(URL_CHECKED, app=self._app)
+            self._note(URL_CHECKED, app=self._app, url=self._url)
         # Whoever holds the Token may know whom we take them for: `gateway.doctor` looks at it.
         headers = {"X-Content-Type-Options": "nosniff", SEEN_AS: request.remote or ""}
         return web.Response(body=plain, content_type="text/plain", headers=headers)

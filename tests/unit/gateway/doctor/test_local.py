@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from common.audit_check import STARTED
 from gateway.base.messages import URL_CHECKED
 from gateway.base.settings import load_settings
 from gateway.doctor.local import Local
 from gateway.doctor.subject import Subject
 from gateway.flow.alarms import NOTED_FILE
+from gateway.store import Connection, audit
+from gateway.store.runner import open_store
 from tests.gateway_desk import fresh_store
 
 
@@ -47,3 +50,23 @@ async def test_an_app_is_told_of_alone_and_only_what_came_after_the_last_good_on
     local = Local(subject)
     found = [await local.messages(app) for app in ("main", "shop")]
     assert [one.code for one in found] == [main, shop]
+
+
+def _saved(conn: Connection, at_ms: int, url: str) -> None:
+    audit.append(conn, URL_CHECKED, at_ms, app="main", url=url)
+
+
+def _started(conn: Connection, at_ms: int, _url: str) -> None:
+    audit.append(conn, STARTED, at_ms)
+
+
+@pytest.mark.requirement("P7")
+async def test_an_address_that_changed_since_the_console_saved_it_is_told(subject: Subject) -> None:
+    local, store = Local(subject), await asyncio.to_thread(open_store, subject.store)
+    codes = []
+    for at_ms, url in enumerate(("/wecom/old", None, "/wecom/app", None)):
+        await store.write(_saved if url else _started, at_ms, url or "")
+        codes.append((await local.messages("main")).code)
+    await store.close()
+    well = "messages.none-yet"
+    assert codes == [well, "messages.other-url", well, well]

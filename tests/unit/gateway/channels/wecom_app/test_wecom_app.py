@@ -22,7 +22,7 @@ from yarl import URL
 from common.clock import ManualClock
 from common.errors import CodexBridgeError, ConfigError, InputError, StoreError, UnavailableError
 from gateway.base.addresses import UNHEARD
-from gateway.base.messages import InboundMessage
+from gateway.base.messages import URL_CHECKED, InboundMessage
 from gateway.base.settings import App
 from gateway.channels import wecom_app
 from gateway.wecom.crypto import CallbackCrypto
@@ -64,8 +64,9 @@ class Door:
     def logged(self) -> list[CapturedCall]:
         return self.logger.calls
 
-    def note(self, event: str, /, *, app: str) -> None:
+    def note(self, event: str, /, *, app: str, url: str = "") -> None:
         assert app == "main"
+        assert url == (PATH if event == URL_CHECKED else "")
         self.noted.append(event)
 
     def codes(self) -> list[object]:
