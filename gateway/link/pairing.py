@@ -136,7 +136,7 @@ async def _record(request: web.Request) -> dict[str, Any]:
     try:
         async with asyncio.timeout(READ_S):
             raw = await _body(request)
-    except (TimeoutError, web.RequestPayloadError):
+    except (TimeoutError, ConnectionError, web.RequestPayloadError):
         raise RemoteProtocolError("json.malformed") from None
     return read_object(raw, max_bytes=MAX_BYTES)
 

@@ -354,6 +354,8 @@ async def _read(request: web.Request) -> bytes:
         raise _RefusedError(408, "callback.too-slow") from None
     except web.RequestPayloadError:
         raise _RefusedError(400, "callback.syntax") from None
+    except ConnectionError:  # nobody is there to read the status, but it counts as a failure
+        raise _RefusedError(400, "callback.cut-off") from None
     # What was announced is not trusted: a chunked body has no length.
     if len(body) > MAX_BODY_BYTES:
         raise _RefusedError(413, "callback.too-large")

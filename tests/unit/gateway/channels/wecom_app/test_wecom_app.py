@@ -388,6 +388,24 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
         over.set()
 
 
+async def test_whoever_hangs_up_within_a_body_is_refused_like_others(door: Door) -> None:
+    app = web.Application()
+    app.add_routes(routes_of(door))
+    runner = web.AppRunner(app)  # as it is run; the one of tests cancels what is hung up on
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    answer, line = await asyncio.open_connection(*runner.addresses[0])
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\nExpect: 100-continue\r\n\r\n"
+    line.write(head.encode())
+    async with asyncio.timeout(5):
+        assert b" 100 " in await answer.readline()  # now the handler waits for the body
+        line.write_eof()
+        await answer.read()
+    line.close()
+    await runner.cleanup()
+    assert door.codes() == ["callback.cut-off"]
+
+
 async def test_a_long_query_is_refused(door: Door) -> None:
     query = "x=" + "y" * wecom_app.MAX_QUERY_CHARS
     status, _ = await door.post("", query)
