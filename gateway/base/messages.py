@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gateway.base.settings import GatewaySettings
 
 TEXT: Final = "text"
+UNREADABLE: Final = "unreadable"  # text with characters that its channel cannot deliver
 COPIES_S: Final = 1800  # so long a channel drops the copy of what it sent (WeCom page 90236)
 URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
 
@@ -145,7 +146,7 @@ class Part:
     """One piece of a message.
 
     Attributes:
-        kind: ``text``, ``image``, … in lower case.
+        kind: ``text``, ``image``, … in lower case; or `UNREADABLE`.
         text: What was written; empty for what is no text.
     """
 

@@ -12,7 +12,7 @@ from common.errors import AuthError, InputError
 from common.protocol.envelope import Envelope
 from common.sentences import language_of
 from gateway.base.identity import Seal
-from gateway.base.messages import InboundMessage
+from gateway.base.messages import UNREADABLE, InboundMessage
 from gateway.flow import access, commands
 from gateway.flow.access import IntakePolicy
 from gateway.flow.commands import Answer, MemberRequest
@@ -171,6 +171,8 @@ def _is_new(conn: Connection, message: InboundMessage, replay_key: bytes, at: In
 
 
 def _text_of(message: InboundMessage) -> str:
+    if any(part.kind == UNREADABLE for part in message.parts):
+        raise InputError("intake.unreadable")
     if message.text is None:
         raise InputError("intake.not-text")
     if len(message.text.encode()) > MAX_TEXT_BYTES:

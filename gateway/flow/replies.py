@@ -65,6 +65,10 @@ REFUSALS: Mapping[str, Sentence] = {
         en="Only text messages are read here, so nothing was done. Send it as text.",
         zh="这里只处理文字消息，没有执行任何操作。请改发文字。",
     ),
+    "intake.unreadable": Sentence(
+        en="Nothing was done: control characters and “]]>” cannot be read. Send it without them.",
+        zh="没有执行任何操作：控制字符（如终端颜色）和“]]>”无法读取。请去掉后重新发送。",
+    ),
     "intake.too-long": Sentence(
         en="That message is longer than {limit} bytes, so nothing was done. Send a shorter one.",
         zh="消息超过 {limit} 字节，没有执行任何操作。请缩短后重新发送。",

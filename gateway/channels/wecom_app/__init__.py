@@ -323,7 +323,8 @@ class _AppCallback:
             self._log.error("callback.not-stored", code=error.code)
             return web.Response(status=503)
         except CodexBridgeError as error:
-            self._log.warning("callback.dropped", code=error.code)
+            field = error.facts.get("field", "")
+            self._log.warning("callback.dropped", code=error.code, app=self._app, field=field)
             return web.Response()
         return self._reply(said, message, crypto) if said else web.Response()
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from common.errors import RemoteProtocolError
 from common.text import CHAT_BYTES
-from gateway.base.messages import FIRST_APP, TEXT, Click, InboundMessage, Part
+from gateway.base.messages import FIRST_APP, TEXT, UNREADABLE, Click, InboundMessage, Part
 from gateway.wecom.client import card_handle
 from gateway.wecom.xml import cdata, parse_fields
 
@@ -19,6 +19,8 @@ PRESSED: Final = "template_card_event"
 # WeCom draws ``<a href=…>`` in a text as a link that hides where it leads (page 90236).
 _ANCHOR: Final = re.compile(r"<(?=\s*+/?+\s*+a\b)", re.IGNORECASE)
 _DIGITS: Final = re.compile(r"[0-9]{1,12}", re.ASCII)
+_TEXT_OPENS: Final = b"<Content><![CDATA["
+_TEXT_CLOSES: Final = b"]]></Content>"
 _MSG_ID: Final = re.compile(r"[0-9]{1,20}", re.ASCII)  # 64 bits
 _WORD: Final = re.compile(r"[A-Za-z_]{1,64}", re.ASCII)
 _NAME: Final = re.compile(r"[!-~]{1,128}", re.ASCII)  # corp and member ids are visible ASCII
@@ -38,7 +40,10 @@ def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
     Raises:
         RemoteProtocolError: ``xml.malformed``, or ``message.malformed`` (field).
     """
-    fields = parse_fields(document)
+    try:
+        fields = parse_fields(document)
+    except RemoteProtocolError:
+        fields = _fields_around_text(document)
     # The tag is spelled AgentId in taskcard_click alone.
     if "AgentId" in fields:
         fields.setdefault("AgentID", fields["AgentId"])
@@ -57,6 +62,23 @@ def parse_message(document: bytes, *, app: str = FIRST_APP) -> InboundMessage:
         click=_click(fields) if is_event else None,
         reply=card_handle(fields.get("ResponseCode")) if is_event else None,
     )
+
+
+def _fields_around_text(document: bytes) -> dict[str, str]:
+    """Return the fields of a text message whose words alone are no XML; they are left out (R7).
+
+    Control characters, and ``]]>`` as it was typed, have been seen in the field.  A member writes
+    between the first opening and the last close, and nowhere else: no field comes from there.
+
+    Raises:
+        RemoteProtocolError: ``xml.malformed``.
+    """
+    before, _, rest = document.partition(_TEXT_OPENS)
+    _, closes, after = rest.rpartition(_TEXT_CLOSES)
+    fields = parse_fields(before + after)
+    if not closes or "Content" in fields or fields.get("MsgType") != TEXT:
+        raise RemoteProtocolError("xml.malformed")
+    return fields | {"MsgType": UNREADABLE}
 
 
 def _part(kind: str, fields: dict[str, str]) -> Part:

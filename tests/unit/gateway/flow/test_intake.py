@@ -324,6 +324,7 @@ async def test_admins_hear_once_of_each_thing_that_wecom_does_with_an_app(desk: 
 
 async def test_what_is_no_text_is_answered_and_events_are_not(desk: Desk) -> None:
     assert "text" in str(await desk.hear(None, kind="image"))
+    assert "characters" in str(await desk.hear(None, kind="unreadable"))
     assert await desk.hear(None, kind="event") is None
     assert await desk.tasks() == []
 

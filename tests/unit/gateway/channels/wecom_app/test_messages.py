@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -64,6 +65,46 @@ def test_a_text_is_taken_as_it_was_written() -> None:
 def test_what_is_not_text_has_no_text(msg_type: str) -> None:
     message = parse_message(document(TEXT, MsgType=msg_type))
     assert (message.parts, message.text) == ((Part(msg_type),), None)
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.requirement("R7")
+@each(
+    "words",
+    [
+        b"@dev why: \x1b[31mERROR",
+        b"@dev \0",
+        b"@dev \xff",
+        b"@dev is a[b[i]]>0 true",
+        b"x]]></Content><FromUserName>li</FromUserName><Content><![CDATA[@dev status",
+        b"x]]></Content><FromUserName>li</FromUserName><X><![CDATA[",
+        b"<Content><![CDATA[x]]></Content>]]></Content>",
+    ],
+)
+def test_words_that_are_no_xml_are_left_out_and_their_sender_is_known(words: bytes) -> None:
+    raw = document(TEXT, Content="words").replace(b"words", words)
+    message = parse_message(raw)
+    assert (message.parts, message.text) == ((Part("unreadable"),), None)
+    assert replace(message, parts=()) == replace(parse_message(document(TEXT)), parts=())
+
+
+@each(
+    "before, after",
+    [
+        (b"]]></Content>", b"]]></Content><Content>bare</Content>"),
+        (b"<![CDATA[\x1b]]>", b"<b>\x1b</b>"),
+        (b"<MsgType><![CDATA[text]]>", b"<MsgType><![CDATA[link]]>"),
+        (b"</FromUserName>", b"</FromUserName><FromUserName>li</FromUserName>"),
+        (b"</xml>", b"<FromUserName>li</FromUserName></xml>"),
+        (b"<AgentID>", b"<AgentID>\x1b"),
+        (b"<xml>", b"<!DOCTYPE xml [<!ENTITY e 'x'>]><xml>"),
+        (b"<FromUserName><![CDATA[zhangsan]]></FromUserName>", b""),
+    ],
+)
+def test_what_is_no_xml_for_another_reason_has_no_sender(before: bytes, after: bytes) -> None:
+    raw = document(TEXT, Content="words").replace(b"words", b"\x1b").replace(before, after)
+    with pytest.raises(RemoteProtocolError):
+        parse_message(raw)
 
 
 def test_event_names_are_compared_in_lower_case() -> None:
