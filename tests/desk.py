@@ -248,10 +248,13 @@ class ScriptedSyncer:
     def __init__(self) -> None:
         self.outcome = SyncOutcome(reason=Reason.COMPLETED, committed="c" * 40, pushed=True)
         self.settled = SyncOutcome(reason=Reason.UNKNOWN, code="sync.unknown")
+        self.refusal: Exception | None = None
         self.ran: list[Grant] = []
 
     async def plan(self, workspace: Workspace, message: str | None) -> SyncPlan:
         """Return a push of one commit."""
+        if self.refusal is not None:
+            raise self.refusal
         url = read_url("https://git.example/shop.git")
         upstream = Upstream("origin", url, "refs/heads/main", "refs/remotes/origin/main", "b" * 40)
         return SyncPlan(branch="main", head="a" * 40, upstream=upstream, ahead=1)

@@ -135,7 +135,7 @@ class Approving:
         try:
             return await self._ask(task, opening, version=_version_after(asked))
         except InputError as error:
-            if not _is_stale(task, error):
+            if not _is_stale(task, error) or await self._is_held_back(task):
                 raise
             why = partial(summaries.of_error, error)
             return await self._ended_stale(task, Reason.REFUSED, why)
@@ -254,9 +254,13 @@ class Approving:
         return sealable, await asyncio.to_thread(self._policy_of, workspace)
 
     async def _wait_for(self, task: Task, opening: Words, asked: PendingApproval) -> Task:
-        message = partial(_asking, opening, asked)
+        why_not_told = await self._is_held_back(task)  # it tells of what is in it
+        message = opening if why_not_told else partial(_asking, opening, asked)
         waiting = Waiting(asked.code, asked.expires_at, self._machine)
         return await self._log.waiting(task, message, waiting)
+
+    async def _is_held_back(self, task: Task) -> bool:
+        return task.source == "wecom" and (await self._workspace(task)).disclosure == "ask"
 
     async def _ask_again(self, task: Task, older: StoredApproval | None, why: Sentence) -> Task:
         opening = partial(_asked_again, why)

@@ -18,20 +18,21 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from common import seal as sealing
 from common.clock import Clock
+from common.errors import CodexBridgeError
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import (
     Diff,
-    GitSync,
     LocalApproval,
     NoRequirement,
     Plan,
     ReadFile,
     Release,
     SearchResults,
-    Undo,
 )
+from common.model.state import TaskState
 from common.sentences import Lang, say
-from local_agent.flow import words
+from local_agent.errors import RefusedError
+from local_agent.flow import summaries, words
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Proposed, answer
 from local_agent.safety.disclosure import bounded, releasable
@@ -47,6 +48,13 @@ if TYPE_CHECKING:
 
 MAX_SEALED_FILES: Final = 200  # that a seal names; the others are counted
 
+# Errors that come of looking at the workspace, by their families, and the states in which they do.
+_OF_WORKSPACE: Final = frozenset(
+    {"change", "command", "diff", "files", "path", "scratch", "sync", "undo"}
+)
+_AT_WORK: Final = frozenset(
+    {TaskState.PROPOSING, TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL}
+)
 _READS: Final = frozenset(
     {TaskKind.EXPLAIN, TaskKind.SEARCH, TaskKind.REVIEW, TaskKind.CHANGE, TaskKind.DIAGNOSE}
     | {TaskKind.PLAYBOOK}
@@ -125,10 +133,15 @@ class Disclosure:
         """
         if workspace is None or task.source != "wecom":
             return found
-        if workspace.disclosure == "ask" and isinstance(found.proposal, Undo | GitSync):
-            return _unnamed(found, task.lang)  # they read nothing anew, and name files
-        if not _is_for_chat(task, found) or not _tells(found, context):
+        asks = workspace.disclosure == "ask"
+        is_own = isinstance(found.proposal, Diff) or isinstance(found.requires, NoRequirement)
+        if asks and not is_own:
+            return _unnamed(found, task.lang)  # it is shown at the machine, and reads nothing anew
+        if not (asks or _is_for_chat(task, found)) or not _tells(found, context):
             return found
+        if asks and isinstance(found.proposal, Plan) and found.speech is None:
+            # There is no model; which files one would be shown is told at the machine alone.
+            return replace(found, summary=found.summary.partition("\n")[0])
         files = _files(context, found)
         # Comparing it with all that was shown takes longer than the event loop may wait.
         leaving = await asyncio.to_thread(_leaving, found, task, workspace, context, files)
@@ -169,6 +182,20 @@ class Disclosure:
         return replace(answer(said), not_done=True)
 
 
+def why_not_done(task: Task, error: CodexBridgeError) -> Proposed | None:
+    """Return as an answer why the chat's wish cannot be done, where that tells of the workspace."""
+    if task.source != "wecom" or task.step is not None or task.state not in _AT_WORK:
+        return None
+    if isinstance(error, RefusedError):
+        tells = error.path is not None
+    else:
+        tells = error.code.partition(".")[0] in _OF_WORKSPACE
+    if not tells:
+        return None
+    why = summaries.of_early_end(error, task)[1](task.lang)
+    return replace(answer(why, details=why), not_done=True)
+
+
 def _is_remote_read(task: Task) -> bool:
     if task.source != "wecom" or task.intent_json is None:
         return False
@@ -191,8 +218,7 @@ def _tells(found: Proposed, context: Collected) -> bool:
     if not isinstance(found.requires, NoRequirement):
         return isinstance(found.proposal, Diff)
     if isinstance(found.proposal, Plan) and found.speech is None:
-        # There is no model, and it is said where one would look.
-        return bool(context.files) or found.details is not None
+        return found.details is not None  # there is no model, and it is said where one would look
     looked = isinstance(found.proposal, SearchResults) or bool(context.files or context.pieces)
     return looked or found.details is not None
 
@@ -233,7 +259,7 @@ def _held(found: Proposed, lang: Lang, files: Sequence[ReadFile]) -> Proposed:
 def _unnamed(found: Proposed, lang: Lang) -> Proposed:
     """Return what has an approval of its own, without what it would touch."""
     details = found.details or found.summary
-    return replace(found, summary=say(words.CHANGE_THERE, lang), details=details)
+    return replace(found, summary=say(words.KEPT_THERE, lang), details=details)
 
 
 def _told(leaving: Proposed) -> bytes:

@@ -107,7 +107,12 @@ class Engine:
         while task.state not in FINAL:
             if run.stop.is_set() and task.state is not TaskState.EXECUTING:
                 raise StoppedError
-            task = await self._step(task, run, steps)
+            try:
+                task = await self._step(task, run, steps)
+            except CodexBridgeError as error:
+                if run.executing:
+                    raise
+                task = await steps.understanding.held_back(task, error)
 
     async def _step(self, task: Task, run: Run, steps: Steps) -> Task:
         match task.state:

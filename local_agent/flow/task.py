@@ -156,11 +156,22 @@ class TaskLog:
         said = PlaybookEvent(thread_id=task.thread_id, task_id=task.task_id, event=told)
         self._bus.publish(Told(said))
 
-    async def narrowed(self, task: Task, result: TaskResult, message: Words) -> Task:
-        """A person wants a part of the proposal alone; the state is as it was."""
+    async def narrowed(
+        self, task: Task, result: TaskResult, message: Words = _SILENT, *, chat: bool = True
+    ) -> Task:
+        """Another proposal takes its place, as a part of it; the state is as it was.
+
+        Args:
+            chat: Whether the gateway hears of it.
+        """
         told = TaskProposed(thread_id=task.thread_id, task_id=task.task_id, result=result)
         return await self._enter(
-            task, task.state, message=message, events=[told], proposal_json=result.to_json()
+            task,
+            task.state,
+            message=message,
+            events=[told],
+            proposal_json=result.to_json(),
+            chat=chat,
         )
 
     async def told(

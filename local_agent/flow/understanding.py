@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import JsonValue
 
-from common.errors import InputError, StateError
+from common.errors import CodexBridgeError, InputError, StateError
 from common.model.intent import TaskIntent, TaskKind, UserRequest
 from common.model.proposal import Diff, TaskResult
 from common.model.state import TaskState
@@ -30,6 +30,7 @@ from common.verbs import COMMANDS, Topic
 from local_agent.errors import ModelError
 from local_agent.flow import words
 from local_agent.flow.conversation import Conversation, Revised
+from local_agent.flow.disclosing import why_not_done
 from local_agent.flow.following import Following, as_meant, as_set_now
 from local_agent.flow.ports import Disclosure, Workspaces
 from local_agent.flow.run import Run, unless_stopped
@@ -206,6 +207,25 @@ class Understanding:
         task = await self._log.proposed(task, _result(task, reading, found, workspace))
         run.context = None  # it may be days until a person decides
         return task
+
+    async def held_back(self, task: Task, error: CodexBridgeError) -> Task:
+        """Have a person release why it cannot be done, where the chat is told nothing unreleased.
+
+        Raises:
+            CodexBridgeError: the error, which the chat may be told.
+        """
+        found = why_not_done(task, error)
+        if found is None:
+            raise error
+        reading = await self._reading(task)
+        workspace = await self._following.place(task, reading)
+        if workspace is None or workspace.disclosure != "ask":
+            raise error
+        found = await self._disclosure.release(task, workspace, found, Collected())
+        result = _result(task, reading, found, workspace)
+        if task.state is TaskState.PROPOSING:
+            return await self._log.proposed(task, result)
+        return await self._log.narrowed(task, result, chat=False)
 
     async def _proposed(
         self, task: Task, reading: Reading, workspace: Workspace | None, context: Collected

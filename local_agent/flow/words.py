@@ -304,13 +304,11 @@ ASKED_THERE = Sentence(
     zh="聊天中不能批准：{task} 正在等待开发机上的决定，已在那里再次显示。"
     "也可在其终端运行：codexbridge approve {task}",
 )
+# One for all: not even whether there is something to be done is told before a person decides.
 KEPT_THERE = Sentence(
-    en="The answer is ready. A person at the machine decides whether it is sent here.",
-    zh="回答已就绪。是否发到聊天，由开发机前的人决定。",
-)
-CHANGE_THERE = Sentence(
-    en="A change is proposed. What is in it is shown at the machine alone.",
-    zh="已提出改动。其内容仅在开发机上显示。",
+    en="What came of it is shown at the machine alone. A person there decides whether it is done, "
+    "or sent here.",
+    zh="结果仅在开发机上显示。是否执行、是否发到聊天，由开发机前的人决定。",
 )
 NO_READS_LEFT = Sentence(
     en="Not answered: {limit} questions about workspace {workspace} were answered today, which is "

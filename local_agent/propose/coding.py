@@ -408,13 +408,13 @@ class NoModel:
         if asked.unsure:
             text = "\n".join(_question_back(asked))
             return Proposed(Plan(text=text), text, not_done=True)
-        lines = [_opening(asked)]
+        lines, looks = [_opening(asked)], []
         if asked.workspace is None:
             lines.append(say(words.NO_WORKSPACE, asked.lang))
         elif asked.context is not None:
-            lines += _looks(asked.context, asked.lang)
-        text = "\n".join(lines)
-        return Proposed(Plan(text=text), text, not_done=True)
+            looks = _looks(asked.context, asked.lang)
+        text = "\n".join([*lines, *looks])
+        return Proposed(Plan(text=text), text, details=text if looks else None, not_done=True)
 
 
 def _opening(asked: Asked) -> str:

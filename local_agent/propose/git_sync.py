@@ -62,7 +62,8 @@ class GitSyncProposer:
                 raise
             table = {**sync_errors.ERRORS, **words.NOT_SHOWN}
             why = explain(error, table, asked.lang)
-            return _not_done(say(words.NOTHING_DONE, asked.lang, why=why))
+            told = say(words.NOTHING_DONE, asked.lang, why=why)
+            return replace(_not_done(told), details=told)
         files = _files(plan)
         changes = plan.commit.changes if plan.commit else ()
         rows = [_row(*pair, asked.lang) for pair in zip(changes, files, strict=True)]

@@ -173,7 +173,8 @@ def _which(asked: Asked, workspace: Workspace, goal: str, found: Inference) -> P
         say(words.COMMAND_ROW, asked.lang, command=_shown(one), file=one_line(one.because))
         for one in found.recipes
     ]
-    return replace(told, summary="\n".join([told.summary, *rows, *_ignored(asked, found)]))
+    text = "\n".join([told.summary, *rows, *_ignored(asked, found)])
+    return replace(told, summary=text, details=text)
 
 
 def _shown(recipe: Recipe) -> str:

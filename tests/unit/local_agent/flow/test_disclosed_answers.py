@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from common.errors import InputError
+from common.model.proposal import TaskResult
 from common.model.state import FINAL, Reason
 from common.sentences import say
-from local_agent.errors import ModelError
+from local_agent.errors import ModelError, RefusedError
 from local_agent.flow import words as flow_words
 from local_agent.models.backend import Chosen, Reply
 from local_agent.propose import words as proposal_words
+from local_agent.safety.policy import Policy
 from local_agent.workspace.registry import DisclosureLevel
 from tests.desk import Desk
 from tests.scripted_model import ScriptedModel, Step, writes
@@ -137,4 +140,63 @@ async def test_at_ask_a_proposed_change_is_told_without_its_files(desk: Desk) ->
     asked = await desk.waiting(await desk.ask("@dev change cart.py to add nothing"))
     assert asked.seal.action == "apply_diff"
     assert "cart.py" not in await told(desk)
-    assert say(flow_words.CHANGE_THERE, "en") in await told(desk)
+    assert say(flow_words.KEPT_THERE, "en") in await told(desk)
+
+
+SECRET = "cart.py"
+MISSING = InputError("command.not-found", program=f"./{SECRET}")
+CHANGES_IT = f"@dev change {SECRET} to add nothing"
+
+
+async def heard(desk: Desk, text: str) -> tuple[str, str]:
+    """Return what is asked at the machine, and what the gateway was told of it until then."""
+    task_id = await desk.ask(text)
+    asked = await desk.waiting(task_id)
+    told = [one for one in await desk.reports() if one["task_id"] == task_id]
+    for one in told:
+        one |= {"task_id": "", "at": 0}
+        one["waiting"] = one["waiting"] and one["waiting"]["machine"]
+    return asked.seal.action, json.dumps(told)
+
+
+@pytest.mark.requirement("R53")
+@pytest.mark.parametrize(
+    ("text", "refusal", "action"),
+    [
+        ("@dev test", MISSING, "disclose"),
+        ("@dev run the tests of cart", None, "run_command"),
+        ("@dev lint", None, "disclose"),  # nothing tells how
+        (f'@dev test --cmd="./{SECRET}"', MISSING, "disclose"),
+        ("@dev sync", None, "git_sync"),
+        ("@dev sync", InputError("sync.nothing-to-do"), "disclose"),
+        ("@dev sync", InputError("sync.secret", path=SECRET), "disclose"),
+        (CHANGES_IT, None, "apply_diff"),
+        (CHANGES_IT, InputError("diff.context", path=SECRET, hunk=1), "disclose"),
+        (CHANGES_IT, RefusedError(["policy-path"], path=SECRET), "disclose"),
+    ],
+)
+async def test_at_ask_the_chat_cannot_tell_what_a_wish_came_to(
+    desk: Desk, text: str, refusal: Exception | None, action: str
+) -> None:
+    answers(desk, level="ask")
+    desk.shelf.entries[0] = replace(desk.shelf.entries[0], test_command=f"./{SECRET}")
+    desk.chosen = Chosen(ScriptedModel([writes(SECRET, "total = 0\n"), Reply("Done.")]))
+    usual = await heard(desk, "@dev test")
+    desk.executor.refusal = desk.applier.refusal = desk.syncer.refusal = refusal
+    if isinstance(refusal, RefusedError):
+        desk.applier.refusal, desk.policy = None, Policy(refuse_paths=(SECRET,))
+    assert await heard(desk, text) == (action, usual[1])
+    assert SECRET not in await told(desk)
+
+
+@pytest.mark.requirement("R53")
+async def test_at_ask_the_person_is_shown_why_and_lets_it_go(desk: Desk) -> None:
+    answers(desk, level="ask")
+    desk.executor.refusal = MISSING
+    task_id = await desk.ask(f'@dev test --cmd="./{SECRET}"')
+    await desk.decide(await desk.waiting(task_id))
+    task = await desk.until(task_id, *FINAL)
+    assert SECRET in (task.summary or "")
+    assert SECRET in TaskResult.model_validate_json(task.proposal_json or "").to_json()
+    desk.shelf.entries[0] = replace(desk.shelf.entries[0], disclosure="summary")
+    assert (await desk.done(f'@dev test --cmd="./{SECRET}"')).reason is Reason.FAILED

@@ -17,6 +17,7 @@ from common.ids import new_uuid
 from common.model.intent import TaskIntent, TaskKind
 from common.model.proposal import (
     Answer,
+    CommandProposal,
     Diff,
     GitSync,
     LocalApproval,
@@ -25,6 +26,7 @@ from common.model.proposal import (
     SearchItem,
     SearchResults,
     Speech,
+    Steps,
     TaskResult,
     Undo,
 )
@@ -216,19 +218,26 @@ async def test_without_a_model_only_the_files_it_would_look_at_are_told(counter:
     text = "No model is configured."
     found = Proposed(Plan(text=text), text, not_done=True)
     seen = Collected(pieces=(Piece(kind="tree", text="src/"),))
+    named = f"{text}\nsrc/cart.py (9 B)"
+    names = Proposed(Plan(text=named), named, details=named, not_done=True)
     counter.set("ask")
     assert await counter.release(await counter.routed(), found, seen) is found
+    there = await counter.release(await counter.routed(), names, seen)
+    assert (there.summary, there.details, there.not_done) == (text, named, True)
     assert await counter.entries() == []
-    named = replace(seen, files=(Share("src/cart.py", size=9, granted=9),))
-    assert await counter.release(await counter.routed(), found, named) is not found
+    counter.set("summary")
+    assert (await counter.release(await counter.routed(), names, seen)).summary == named
+    assert len(await counter.entries()) == 1
 
 
 @pytest.mark.parametrize("kind", [TaskKind.HELP, TaskKind.STATUS, TaskKind.RUN, TaskKind.GIT_SYNC])
 async def test_other_kinds_are_no_reads(counter: Counter, kind: TaskKind) -> None:
-    counter.set("ask", daily_reads=0)
+    counter.set("full", daily_reads=0)
     task = await counter.routed(kind)
     assert await counter.disclosure.admit(task, counter.workspace, CONTEXT, asks=True) is None
     assert await counter.release(task) is EXPLAINED
+    counter.set("ask", daily_reads=1)
+    assert (await counter.release(task)).requires.mode == "local_approval"
 
 
 async def test_without_a_workspace_there_is_nothing_to_release(counter: Counter) -> None:
@@ -255,24 +264,29 @@ async def test_a_change_keeps_its_own_approval_and_is_bounded(counter: Counter) 
     counter.set("ask")
     held = await counter.release(await counter.routed(TaskKind.CHANGE), CHANGE)
     assert (held.requires, held.proposal) == (CHANGE.requires, CHANGE.proposal)
-    assert held.summary == say(flow_words.CHANGE_THERE, "en")
+    assert held.summary == say(flow_words.KEPT_THERE, "en")
     assert held.details == CHANGE.summary
 
 
 @pytest.mark.requirement("R53")
 @pytest.mark.parametrize(
     ("kind", "proposal"),
-    [(TaskKind.CHANGE, Undo(task="T-7K3F")), (TaskKind.GIT_SYNC, GitSync())],
+    [
+        (TaskKind.CHANGE, Undo(task="T-7K3F")),
+        (TaskKind.CHANGE, Steps(run="x", definition_sha256="0" * 64, playbook="p", total=1)),
+        (TaskKind.GIT_SYNC, GitSync()),
+        (TaskKind.RUN, CommandProposal(cmd="pytest tests/test_cart.py")),
+    ],
 )
-async def test_at_ask_no_file_is_named_by_what_is_to_be_undone_or_pushed(
-    counter: Counter, kind: TaskKind, proposal: Undo | GitSync
+async def test_at_ask_nothing_is_told_of_what_is_to_be_undone_pushed_or_run(
+    counter: Counter, kind: TaskKind, proposal: Undo | Steps | GitSync | CommandProposal
 ) -> None:
     found = replace(CHANGE, proposal=proposal)
     assert (await counter.release(await counter.routed(kind), found)).summary == found.summary
     counter.set("ask")
     held = await counter.release(await counter.routed(kind), found)
     assert (held.proposal, held.requires) == (proposal, found.requires)
-    assert held.summary == say(flow_words.CHANGE_THERE, "en")
+    assert held.summary == say(flow_words.KEPT_THERE, "en")
     assert held.details == found.summary
     assert await counter.release(await counter.routed(kind, **HERE), found) is found
 
