@@ -1,4 +1,4 @@
-"""The quick reader of WeCom's XML and the full one never disagree."""
+"""The quick reader of WeCom's XML and the full one never disagree; no words become a field."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from common.errors import RemoteProtocolError
+from gateway.channels.wecom_app.messages import parse_message
 from gateway.wecom import xml
 
 names = st.sampled_from(["A", "B", "Encrypt", "xml", "x_1"])
@@ -51,3 +52,32 @@ def test_any_text_survives_as_cdata_but_for_what_xml_cannot_hold(text: str) -> N
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     assert len(read) == len(lines)
     assert all(a == b or a == "\ufffd" for a, b in zip(read, lines, strict=True))
+
+
+markup = ["]]></Content>", "<Content><![CDATA[", "<FromUserName>li</FromUserName>", "<MsgType>"]
+
+
+@pytest.mark.requirement("R71")
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from([*pieces, *markup, "<![CDATA[", "<b>", "</b>"]), max_size=9))
+@example([markup[0], markup[2], markup[1]])
+@example(["]]>", "<b>", "</b>", "<![CDATA["])
+def test_whatever_a_member_writes_the_message_is_theirs(words: list[str]) -> None:
+    text = "".join(words)
+    document = (
+        "<xml><ToUserName>ww1</ToUserName><FromUserName>zhangsan</FromUserName>"
+        "<CreateTime>1760000000</CreateTime><MsgType>text</MsgType>"
+        f"<Content><![CDATA[{text}]]></Content><MsgId>7</MsgId><AgentID>218</AgentID></xml>"
+    )
+    try:
+        message = parse_message(document.encode())
+    except RemoteProtocolError:
+        if "]]>" not in text or "<" not in text:  # else there may be a field within: no text
+            raise
+        return
+    assert (message.user, message.corp, message.bot) == ("zhangsan", "ww1", "218")
+    [part] = message.parts
+    assert part.kind in ("text", "unreadable")
+    assert part.kind == "text" or not part.text
+    if "]]>" not in text and "\r" not in text and part.kind == "text":
+        assert part.text == text
