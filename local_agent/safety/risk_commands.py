@@ -25,17 +25,36 @@ _DESTRUCTIVE: Final = frozenset({
 _PRIVILEGE: Final = frozenset({
     "sudo", "su", "doas", "pkexec", "run0", "runuser", "setpriv", "chroot", "nsenter",
 })
+_SHELLS: Final = frozenset({
+    "sh", "bash", "rbash", "dash", "zsh", "rzsh", "ksh", "rksh", "mksh", "lksh", "ash", "csh",
+    "tcsh", "fish", "yash", "elvish", "nu", "xonsh", "pwsh",
+})
 # fmt: on
-_SHELLS: Final = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh"}
-)
 # They run the program that they are given.
 _LAUNCHERS: Final = frozenset(
     {"env", "busybox", "toybox", "timeout", "nice", "ionice", "nohup", "time", "setsid", "stdbuf"}
-    | {"xargs", "find"}
+    | {"xargs", "find", "flock", "script", "watch", "unshare", "taskset", "chrt", "prlimit"}
+    | {"strace", "ltrace", "setarch", "numactl", "fakeroot", "unbuffer", "parallel", "systemd-run"}
+    | {"xvfb-run", "dbus-run-session", "uv", "poetry", "pdm", "pipenv", "bundle", "npx"}
     | _PRIVILEGE
 )
-_TAKE_VALUE: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+# What they are given after an option, or with it, is a command line: by that option's letter, and
+# those of others that take a value.
+_READ_A_LINE: Final = {
+    "env": ("S", "uCa"),
+    "su": ("c", "sgGwT"),
+    "runuser": ("c", "sgGuwT"),
+    "script": ("c", "EIOBTmo"),
+    "flock": ("c", "wE"),
+    "fish": ("c", "CdDfo"),
+    "npx": ("c", "pw"),
+}
+# Those that a link of another name would hide; the names of the last two say what they do.
+RUN_OTHERS: Final = (_SHELLS | _LAUNCHERS | _READ_A_LINE.keys()) - {"busybox", "toybox"}
+_LINE_OPTION: Final = re.compile(
+    r"--(?:command|session-command|split-string|call)(?P<line>=.*)?", re.DOTALL
+)
+_LONG_VALUES: Final = frozenset({"--rcfile", "--init-file", "--interval"})
 _PUBLISHES: Final = frozenset(
     {
         ("git", "push"),
@@ -92,7 +111,7 @@ def command_facts(payload: Mapping[str, Any], around: Circumstances) -> CommandF
     words = (payload["shell"], payload["script"]) if is_line else tuple(payload["argv"])
     return CommandFacts(
         words=words,
-        is_shell=is_line or script_at(words) is not None,
+        is_shell=is_line or script_at(started(payload)) is not None,
         cwd=payload["cwd"],
         sandbox=payload["sandbox"]["level"],
         network=payload["network"],
@@ -100,28 +119,85 @@ def command_facts(payload: Mapping[str, Any], around: Circumstances) -> CommandF
     )
 
 
+def started(payload: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the words of a sealed command, the first one as what a link of that name leads to."""
+    program, *rest = payload["argv"]
+    name = posixpath.basename(payload["executable"]["path"])
+    return (name if name in RUN_OTHERS else program, *rest)
+
+
 def shell_at(argv: Sequence[str]) -> int | None:
     """Return which word is a shell that is started, also by another program; None for none."""
-    launched = posixpath.basename(argv[0]) in _LAUNCHERS
-    shell = next((at for at, word in enumerate(argv) if posixpath.basename(word) in _SHELLS), None)
-    return None if shell and not launched else shell
+    found = _shell(argv)
+    return found and found[0]
 
 
 def script_at(argv: Sequence[str]) -> int | None:
     """Return which argument a shell runs, as in ``sh -c "rm -rf x"``; None where none does."""
-    shell = shell_at(argv)
-    if shell is None:
-        return None
-    is_script = skip = False
-    for at, word in enumerate(argv[shell + 1 :], shell + 1):
+    found = _shell(argv)
+    return found and found[1]
+
+
+def _shell(argv: Sequence[str]) -> tuple[int, int | None] | None:
+    """Return which word is a shell, or has one read a line, and which argument that is."""
+    first = None
+    for at, word in enumerate(argv if _name(argv[0]) in _LAUNCHERS else argv[:1]):
+        name = _name(word)
+        line = _line_of(argv, at + 1, name) if name in _READ_A_LINE else None
+        if line is None and (name in _SHELLS or name == "watch"):
+            line = _script_of(argv, at + 1, is_watch=name == "watch")
+        if line is not None:
+            return at, line
+        if name in _SHELLS and first is None:
+            first = (at, None)
+    return first
+
+
+def _name(word: str) -> str:
+    """Return a program's name without its folder and version."""
+    return re.sub(r"(?<=[a-z])-?[\d.]+\Z", "", posixpath.basename(word))
+
+
+def _script_of(argv: Sequence[str], start: int, *, is_watch: bool) -> int | None:
+    """Return the first operand; of a shell, where an option says that it is to run it."""
+    is_script, skip = is_watch, 0
+    for at, word in enumerate(argv[start:], start):
         if skip:
-            skip = False
+            skip -= 1
         elif not word.startswith(("-", "+")):
             return at if is_script else None
         else:
-            skip = word in _TAKE_VALUE
             is_script |= word == "--command" or bool(re.match(r"-[a-zA-Z]*c", word))
+            skip = int(word in _LONG_VALUES)
+            if re.fullmatch(r"[-+][a-zA-Z]+", word):  # each takes a word, wherever it stands
+                skip = sum(map(word.count, "nqs" if is_watch else "oO"))
     return None
+
+
+def _line_of(argv: Sequence[str], start: int, name: str) -> int | None:
+    """Return the value of the option that has a line read."""
+    line, values = _READ_A_LINE[name]
+    either = f"(?:(?P<line>{line})|[{values}])"
+    option = re.compile(f"-[^-{line}{values}]*{either}(?P<value>.*)", re.DOTALL)
+    skip = False
+    for at, word in enumerate(argv[start:], start):
+        if skip:
+            skip = False
+        elif found := _LINE_OPTION.fullmatch(word):
+            return at if found["line"] else _there(argv, at + 1)
+        elif found := option.fullmatch(word):
+            if found["line"]:
+                return at if found["value"] else _there(argv, at + 1)
+            skip = not found["value"]
+        elif name == "env" and not word.startswith("-"):
+            return None  # a variable, or the program
+        else:
+            skip = word.startswith("--") and "=" not in word and word != "--"
+    return None
+
+
+def _there(argv: Sequence[str], at: int) -> int | None:
+    return at if at < len(argv) else None
 
 
 def judge_command(payload: Mapping[str, Any], around: Circumstances) -> list[Finding]:

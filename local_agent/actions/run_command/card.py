@@ -16,7 +16,7 @@ from common.sentences import Sentence
 from common.text import one_line
 from local_agent.actions.card import SAID_BY, Card, machine_name, model_name, text, value
 from local_agent.propose.words import REASON_ASKED, REASON_INFERRED, REASON_TEST_COMMAND
-from local_agent.safety.risk_commands import script_at, shell_at
+from local_agent.safety.risk_commands import script_at, shell_at, started
 from local_agent.views.question import Fact, Lines, Named, Part, Question, Text, Value
 from local_agent.words import render_size
 from local_agent.workspace.survey import STAMPS
@@ -162,14 +162,15 @@ def _command(payload: Mapping[str, Any]) -> Sequence[Part]:
     if "argv" in payload:
         argv: list[str] = payload["argv"]
         shown = Lines(tuple(map(_quoted, argv)), 0)
-        shell, at = shell_at(argv), script_at(argv)
+        words = started(payload)
+        shell, at = shell_at(words), script_at(words)
         if shell is None:
             note = value(text(ARGV, count=len(argv)), "quiet")
             return [Fact("command", (note,)), shown]
         if at is None:
-            note = value(text(ARGV_OF_SHELL, shell=argv[shell], count=len(argv)), "quiet")
+            note = value(text(ARGV_OF_SHELL, shell=words[shell], count=len(argv)), "quiet")
             return [Fact("command", (note,)), shown]
-        note = value(text(ARGV_SHELL, shell=argv[shell], at=at, count=len(argv)), "danger")
+        note = value(text(ARGV_SHELL, shell=words[shell], at=at, count=len(argv)), "danger")
         return [Fact("command", (note, *_special(argv[at]))), shown]
     script: str = payload["script"]
     lines = script.split("\n")

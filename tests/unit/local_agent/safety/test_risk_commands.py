@@ -78,6 +78,28 @@ def test_a_fact_makes_a_command_high_risk(changes: dict[str, Any], reason: str) 
         (["timeout", "5", "env", "A=1", "zsh", "-lc", "a"], 6),
         (["find", ".", "-exec", "sh", "-c", "rm $1", "{}", ";"], 5),
         (["fish", "--command", "a"], 2),
+        (["fish", "-ca; b"], 1),
+        (["bash", "-euo", "pipefail", "-c", "a"], 4),
+        (["bash", "-oc", "pipefail", "a"], 3),
+        (["bash", "+eO", "extglob", "-c", "a"], 4),
+        (["rbash", "-c", "a"], 2),
+        (["/usr/bin/bash-5.2", "-c", "a"], 2),
+        (["ksh93", "-c", "a"], 2),
+        (["env", "-S", "bash -c 'a'"], 2),
+        (["env", "-u", "A", "-iSbash -c 'a'"], 3),
+        (["/usr/bin/env", "--split-string=sh -c a"], 1),
+        (["env", "--unset", "A", "-vS", "sh -c a"], 4),
+        (["env", "A=1", "gcc", "-S", "x.c"], None),
+        (["flock", "-w", "9", "lock", "-c", "a | b"], 5),
+        (["script", "-qec", "a | b", "/dev/null"], 2),
+        (["su", "-", "zhang", "-c", "a"], 4),
+        (["runuser", "--session-command=a", "zhang"], 1),
+        (["watch", "-dn", "5", "a | b"], 3),
+        (["watch", "-n5", "a | b"], 2),
+        (["strace", "-f", "bash", "-c", "a"], 4),
+        (["unshare", "-r", "env", "-S", "sh -c a"], 4),
+        (["uv", "run", "sh", "-c", "a"], 4),
+        (["env", "sh", "x", "bash", "-c", "a"], 5),
         (["sh", "build.sh", "-c", "x"], None),
         (["env", "bash", "build.sh"], None),
         (["bash", "-c"], None),
@@ -87,6 +109,13 @@ def test_a_fact_makes_a_command_high_risk(changes: dict[str, Any], reason: str) 
 )
 def test_it_is_known_which_argument_a_shell_runs(line: list[str], at: int | None) -> None:
     assert script_at(line) == at
+
+
+def test_a_shell_is_seen_behind_another_name() -> None:
+    payload = a_payload(argv=["./tool", "-c", "rm x"])
+    payload["executable"] |= {"path": "/usr/bin/dash"}
+    found = classify_operation("run_command", payload, Circumstances(), known=ACTIONS)
+    assert "shell" in found.reasons
 
 
 @pytest.mark.requirement("R26")

@@ -421,10 +421,18 @@ def test_a_venv_of_the_systems_python_may_be_named_by_its_path(
 ) -> None:
     link = workspace.path / ".venv/bin/python"
     link.parent.mkdir(parents=True)
-    link.symlink_to("/bin/sh")
+    link.symlink_to("/bin/ls")
     found = _resolve(word, workspace)
     assert (found.path, found.sha256) == (str(link), None)
-    assert found.ino == Path("/bin/sh").stat().st_ino
+    assert found.ino == Path("/bin/ls").stat().st_ino
+
+
+@pytest.mark.parametrize("program", ["/bin/sh", "/usr/bin/env"])
+def test_a_link_hides_no_shell(workspace: Workspace, program: str) -> None:
+    (workspace.path / "tool").symlink_to(program)
+    assert _resolve("./tool", workspace).path == os.path.realpath(program)
+    (workspace.path / "bash").symlink_to(program)
+    assert _resolve("./bash", workspace).path == str(workspace.path / "bash")
 
 
 def test_without_a_sandbox_a_link_of_the_workspace_still_leads_nowhere_else(
