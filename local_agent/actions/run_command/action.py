@@ -13,10 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from common.diff.patching import Hunks
-from common.errors import StateError
+from common.errors import InputError, StateError
 from common.model.proposal import CommandProposal, TaskResult
 from common.model.state import Reason
 from common.seal import Seal
@@ -31,7 +32,7 @@ from local_agent.actions.operation import (
 )
 from local_agent.actions.run_command.command_line import SHELL, read_command_line
 from local_agent.actions.run_command.perform import Outcome, Progress
-from local_agent.actions.run_command.prepare import Copy
+from local_agent.actions.run_command.prepare import Copy, lies_elsewhere
 from local_agent.actions.run_command.words import (
     render_ending,
     render_interruption,
@@ -122,6 +123,8 @@ class RunCommand:
         """
         copy = None if task.checks is None else await self._copy(task, task.checks, workspace)
         asked = _command(task)
+        if task.source == "wecom" and task.step is None and asked.argv:
+            await asyncio.to_thread(self._check_program, asked.argv[0], workspace)
         prepared = await self._executor.prepare(
             workspace,
             asked.cmd if asked.argv is None else asked.argv,
@@ -198,6 +201,16 @@ class RunCommand:
 
     async def _is_asked(self, approval_id: str) -> bool:
         return (await self._find_approval(approval_id)).state == "pending"
+
+    def _check_program(self, word: str, workspace: Workspace) -> None:
+        """Refuse what the chat names by a path elsewhere; else it would learn whether it is there.
+
+        Raises:
+            InputError: ``command.outside``.
+        """
+        is_own = any(word == argv[0] for argv in self._allowed(workspace))
+        if word.startswith("/") and not is_own and lies_elsewhere(Path(word), workspace):
+            raise InputError("command.outside", program=word)
 
     def _allowed(self, workspace: Workspace) -> tuple[tuple[str, ...], ...]:
         configured = workspace.test_command or self._default

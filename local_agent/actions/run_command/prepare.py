@@ -391,14 +391,12 @@ def resolve_program(
     """
     found = _locate(word, workspace, cwd)
     real = _real(found)
-    places = (*SYSTEM, *_open_places(workspace))
     # Before anything is looked at: of what lies elsewhere, nobody is told whether it is there.
-    for path in (_real(found.parent) / found.name, real):
-        if not any(map(path.is_relative_to, places)):
-            if sandboxed:
-                raise InputError("command.not-visible", program=word)
-            if not word.startswith("/"):
-                raise InputError("command.outside", program=word)
+    if lies_elsewhere(found, workspace):
+        if sandboxed:
+            raise InputError("command.not-visible", program=word)
+        if not word.startswith("/"):
+            raise InputError("command.outside", program=word)
     held = real if copy is None else _in_copy(real, workspace, copy)
     try:
         status = held.stat()
@@ -414,6 +412,13 @@ def resolve_program(
         ino=status.st_ino,
         sha256=_sha256(held, word) if inside else None,
     )
+
+
+def lies_elsewhere(program: Path, workspace: Workspace) -> bool:
+    """Tell whether a path, or where it leads, is outside of workspace, toolchains and system."""
+    places = (*SYSTEM, *_open_places(workspace))
+    ways = (_real(program.parent) / program.name, _real(program))
+    return not all(any(map(path.is_relative_to, places)) for path in ways)
 
 
 def _search_path(workspace: Workspace) -> tuple[Path, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -64,6 +66,25 @@ async def test_what_cannot_run_is_refused_before_it_is_asked(
     with pytest.raises(InputError) as caught:
         await operation(machine).prepare(command_task(cmd="true", **command), machine.workspace)
     assert caught.value.code == code
+
+
+@pytest.mark.requirement("P4")
+async def test_without_a_sandbox_the_chat_does_not_learn_which_programs_lie_elsewhere(
+    machine: Machine,
+) -> None:
+    there, absent = (str(machine.root / name) for name in ("payroll", "absent"))
+    await asyncio.to_thread(shutil.copy, "/bin/true", there)
+    (machine.path / "link").symlink_to(there)
+    hands = operation(machine)
+    for word in (there, absent, str(machine.path / "link")):
+        asked = command_task(cmd="x", argv=(word,))
+        with pytest.raises(InputError) as caught:
+            await hands.prepare(replace(asked, source="wecom"), machine.workspace)
+        assert (caught.value.code, caught.value.facts) == ("command.outside", {"program": word})
+    asked = command_task(cmd="x", argv=(there, "one.py"))
+    assert (await hands.prepare(asked, machine.workspace)).action == "run_command"
+    own = replace(machine.workspace, test_command=there)
+    assert (await hands.prepare(replace(asked, source="wecom"), own)).action == "run_command"
 
 
 async def test_streams_are_kept_apart_where_they_are_wanted(machine: Machine) -> None:
