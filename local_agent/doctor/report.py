@@ -78,7 +78,7 @@ async def new_report(here: Installation, doctor: Doctor, *, log: Path | None) ->
         "journal": await asyncio.to_thread(_journal, here.places.state / JOURNAL),
         "log": await asyncio.to_thread(_log, log),
     }
-    hide = await asyncio.to_thread(_Hide, here, found)
+    hide = await asyncio.to_thread(Hide, here, found)
     return {name: hide.value(section) for name, section in sections.items()}
 
 
@@ -172,18 +172,23 @@ def _stray_names(found: Sequence[Examined]) -> dict[str, str]:
             for number, file in enumerate(str(facts["files"]).split(", "), start=1):
                 stem = PurePath(file).stem
                 named |= {file: f"<policy {number}>", stem: f"<policy {number}>"}
-        elif fact := _THEIR_WORDS.get(one.finding.code):
-            words = str(facts[fact]).split(".")
+        for fact in _THEIR_WORDS.get(one.finding.code, ()):
+            said = facts[fact]
+            words = said if isinstance(said, tuple) else str(said).split(".")
             named |= {word: "<setting>" for word in words if word not in _OUR_WORDS}
     return named
 
 
 # Where a finding names what a person wrote, which may be anything that was pasted there.
 _THEIR_WORDS: Final = {
-    "config.unknown-setting": "name",
-    "config.invalid": "name",
-    "models.unknown": "name",
-    "policies.broken": "key",
+    "config.unknown-setting": ("name",),
+    "config.invalid": ("name",),
+    "models.unknown": ("name", "known"),
+    "models.several": ("known",),
+    "models.not-for-kind": ("name",),
+    "models.incomplete": ("name",),
+    "models.base-url": ("name",),
+    "policies.broken": ("key",),
 }
 _OUR_WORDS: Final = frozenset(
     (
@@ -194,7 +199,7 @@ _OUR_WORDS: Final = frozenset(
 )
 
 
-class _Hide:
+class Hide:
     """Puts stand-ins in the place of names and paths, and takes out what looks like a secret."""
 
     def __init__(self, here: Installation, found: Sequence[Examined]) -> None:
@@ -217,6 +222,9 @@ class _Hide:
             named[getpass.getuser()] = "<user>"
         if moved := here.environ.get("CODEXBRIDGE_HOME"):
             named[moved] = "<codexbridge home>"
+        file = settings_file(places, here.environ, here.file)
+        if file is not None and not file.is_relative_to(places.config):
+            named[str(file)] = "<settings file>"
         self._named = {name: named[name] for name in sorted(named, key=len, reverse=True) if name}
         # A name is hidden where it stands alone; “ann” is no part of “channel”.
         words = (rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in self._named)
