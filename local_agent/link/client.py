@@ -39,6 +39,7 @@ from local_agent.link.session import (
     Outbound,
     Session,
     end_of,
+    proxy_of,
 )
 
 _BUSY: Final = frozenset({429, 503})  # HTTP: the gateway is there, and has no room for now
@@ -184,8 +185,7 @@ class GatewayClient:
         return DirectConnect(
             self._pairing.link_url,
             ssl=self._tls,
-            # Loopback needs no proxy; elsewhere TLS goes through one from end to end.
-            proxy=True if self._tls else None,
+            proxy=proxy_of(self._pairing.link_url),
             compression=None,  # costs 90 KiB a connection and buys nothing for small frames
             max_size=FRAME_BYTES,
             open_timeout=self._deadlines.opening_s,

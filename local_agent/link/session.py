@@ -16,9 +16,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidProxy
 from websockets.frames import Frame
 from websockets.http11 import Response
 from websockets.protocol import State
@@ -247,6 +249,7 @@ class Session:
 # --- the WebSocket, bounded ------------------------------------------------------------------
 
 CLOSE_SECONDS: Final = 2.0
+_PROXIES: Final = ("http", "https")  # SOCKS takes a library that is not here
 MAX_UNREAD: Final = 1024 * 1024  # bytes written that the gateway has not read; four whole frames
 
 
@@ -289,6 +292,28 @@ class DirectConnect(connect):
     def process_redirect(self, exc: Exception) -> Exception | str:
         """Refuse it."""
         return exc
+
+
+def proxy_of(link_url: str) -> str | None:
+    """Return the HTTP proxy that the environment names on the way to a gateway; None for none.
+
+    Loopback needs none; elsewhere TLS goes through one from end to end.
+
+    Raises:
+        InvalidProxy: what is named is no address of one; it may hold a password, so it is not told.
+    """
+    parts = urlsplit(link_url)
+    if parts.scheme != "wss" or proxy_bypass(f"{parts.hostname}:{parts.port or 443}"):
+        return None
+    proxies = getproxies()
+    named = proxies.get("wss") or proxies.get("https")
+    try:
+        usable = not named or (urlsplit(named).scheme in _PROXIES and urlsplit(named).port != 0)
+    except ValueError:  # no number for a port
+        usable = False
+    if not usable:
+        raise InvalidProxy("…", "it is not that of an HTTP proxy")
+    return named
 
 
 def end_of(error: ConnectionClosed) -> str:

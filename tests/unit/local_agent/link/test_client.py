@@ -68,12 +68,12 @@ class Lines:
 
 
 class Dialling:
-    def __init__(self, port: int, clock: ManualClock) -> None:
+    def __init__(self, port: int, clock: ManualClock, scheme: str) -> None:
         self.clock = clock
         self.log = Lines()
         self.backoff = AtOnce()
         pairing = Pairing(
-            url=f"http://127.0.0.1:{port}",
+            url=f"{scheme}://127.0.0.1:{port}",
             agent_id=AGENT_ID,
             machine="m",
             gateway_key=GATEWAY.public,
@@ -100,8 +100,8 @@ class Dialling:
 
 
 @asynccontextmanager
-async def dialling(port: int) -> AsyncIterator[Dialling]:
-    dialled = Dialling(port, ManualClock())
+async def dialling(port: int, *, scheme: str = "http") -> AsyncIterator[Dialling]:
+    dialled = Dialling(port, ManualClock(), scheme)
     running = asyncio.create_task(dialled.client.run())
     try:
         yield dialled
@@ -222,6 +222,16 @@ async def test_a_clock_off_by_an_hour_is_told_with_its_seconds(skew_s: int) -> N
 
 
 @pytest.mark.requirement("R15")
+@pytest.mark.parametrize("proxy", ["socks5h://127.0.0.1:9", "http://127.0.0.1:port", "127.0.0.1:9"])
+async def test_a_proxy_that_cannot_be_used_ends_no_agent(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    async with dialling(443, scheme="https") as dialled:
+        await dialled.becomes("waiting", "http")
+
+
 async def test_a_redirect_is_not_followed() -> None:
     elsewhere = Gateway()
 
