@@ -1,7 +1,6 @@
 """What each finding means: what was found, why it matters, what mends it.  Errors are in ERRORS.
 
-What keeps a running agent from its gateway (``gateway.*`` of `link.condition.Why`) is worded in
-`local_agent.cli.status`.
+Those of the machine and of the gateway are beside this.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from typing import Final
 
 from common.doctor import Diagnosis
 from common.sentences import Sentence as Told
+from local_agent.doctor.gateway_diagnoses import GATEWAY, NO_TASKS
 from local_agent.doctor.machine_diagnoses import MACHINE
 
 NO_START: Final = Told(en="the agent cannot start like this", zh="这样 Agent 无法启动")
-NO_TASKS: Final = Told(en="no task from the chat reaches this machine", zh="聊天中的任务到不了本机")
 NO_MODEL: Final = Told(
     en="explain, fix and review need a model; without one they are refused",
     zh="解释、修复、审查都需要模型；没有模型时不予受理",
@@ -380,76 +379,4 @@ _OWN: Final = {
         Told(en="all entries hold: {count}", zh="共 {count} 条，全部校验通过")
     ),
 }
-_GATEWAY: Final = {
-    "gateway.none": Diagnosis(Told(en="none", zh="无")),
-    "gateway.connected": Diagnosis(Told(en="{url}, connected", zh="{url}，已连接")),
-    "gateway.connecting": Diagnosis(Told(en="{url}, connecting", zh="{url}，连接中")),
-    "gateway.answers": Diagnosis(Told(en="{url} answers", zh="{url} 有应答")),
-    "gateway.retrying": Diagnosis(
-        Told(
-            en="{url} answers here; the agent is not connected, and tries again within {seconds} s",
-            zh="{url} 在此处有应答；Agent 未连接，{seconds} 秒内重试",
-        ),
-        Told(en="tasks wait at the gateway until then", zh="连接之前任务留在网关"),
-        Told(
-            en="look again in a minute; if it stays so, start the agent with the variables that "
-            "are set here (HTTPS_PROXY, SSL_CERT_FILE)",
-            zh="一分钟后再检查；若仍如此，请用此处的环境变量（HTTPS_PROXY、SSL_CERT_FILE）"
-            "启动 Agent",
-        ),
-    ),
-    "gateway.breaks": Diagnosis(
-        Told(
-            en="the connection to {url} breaks again and again, soon after it is made",
-            zh="与 {url} 的连接一再中断，每次建立后不久就断开",
-        ),
-        Told(en="tasks and answers come late", zh="任务和回复会延迟"),
-        Told(
-            en="let the proxy before the gateway keep it open for a minute (nginx: "
-            "proxy_read_timeout 60s); else ask the gateway's admin for its log",
-            zh="网关前面的代理服务器应保持连接至少一分钟（nginx：proxy_read_timeout 60s）；"
-            "否则请网关管理员查看日志",
-        ),
-    ),
-    "gateway.name": Diagnosis(
-        Told(en="the name {host} cannot be resolved", zh="无法解析域名 {host}"),
-        NO_TASKS,
-        Told(
-            en="check the network and DNS: getent hosts {host}",
-            zh="请检查网络与 DNS：getent hosts {host}",
-        ),
-    ),
-    "gateway.certificate-expired": Diagnosis(
-        Told(
-            en="the certificate of {url} is out of its time, or this machine's clock is wrong",
-            zh="{url} 的证书不在有效期内，或本机时钟有误",
-        ),
-        NO_TASKS,
-        Told(
-            en="check the clock (timedatectl); else ask the gateway's admin to renew it",
-            zh="先检查时钟（timedatectl）；否则请网关管理员更新证书",
-        ),
-    ),
-    "gateway.certificate-unknown": Diagnosis(
-        Told(
-            en="the certificate of {url} is self-signed, or of an issuer unknown here",
-            zh="{url} 的证书是自签名的，或颁发机构不受本机信任",
-        ),
-        NO_TASKS,
-        Told(
-            en="nothing was sent; ask the gateway's admin for a valid certificate",
-            zh="什么也没有发送；请网关管理员换用有效的证书",
-        ),
-    ),
-    "clock.ok": Diagnosis(Told(en="agrees with the gateway's", zh="与网关一致")),
-    "clock.unknown": Diagnosis(Told(en="nothing to compare it with", zh="没有可比对的时钟")),
-    "clock.off": Diagnosis(
-        Told(en="differs from the gateway's by {seconds} s", zh="与网关相差 {seconds} 秒"),
-        Told(en="so every message is refused", zh="因此拒绝所有消息"),
-        Told(
-            en="timedatectl set-ntp true, on the side that is wrong",
-            zh="在有误的一端运行 timedatectl set-ntp true",
-        ),
-    ),
-}
-DIAGNOSES: Final[Mapping[str, Diagnosis]] = {**MACHINE, **_OWN, **_GATEWAY}
+DIAGNOSES: Final[Mapping[str, Diagnosis]] = {**MACHINE, **_OWN, **GATEWAY}

@@ -12,7 +12,13 @@ import ssl
 from typing import Final
 from urllib.parse import urlsplit
 
-from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.exceptions import (
+    InvalidProxy,
+    InvalidProxyStatus,
+    InvalidStatus,
+    ProxyError,
+    WebSocketException,
+)
 
 from common.clock import SystemClock
 from common.doctor import Finding, Tone
@@ -25,14 +31,19 @@ from local_agent.doctor.installation import Installation
 from local_agent.doctor.own import keys_in_use
 from local_agent.link.condition import TRANSPORT
 from local_agent.link.pairing import Pairing
-from local_agent.link.session import DirectConnect
+from local_agent.link.session import DirectConnect, proxy_of
 
 LOOK_S: Final = 6.0
 # What kept the agent from its gateway at its last try, and may be over.
 _PASSING: Final = TRANSPORT | {"dead", "shutdown", "timeout"}
 _OFTEN_S: Final = 8  # so long is waited after some four links that did not last
-_EXPIRED: Final = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID, …_HAS_EXPIRED
-_UNKNOWN_ISSUER: Final = frozenset({18, 19, 20, 21})  # self-signed, or by nobody known here
+_CERTIFICATE: Final = {  # X509_V_ERR_…
+    **dict.fromkeys((9, 10), "gateway.certificate-expired"),  # or not valid yet
+    **dict.fromkeys(
+        (18, 19, 20, 21), "gateway.certificate-unknown"
+    ),  # self-signed, or by nobody known here
+    **dict.fromkeys((62, 64), "gateway.certificate-other"),
+}
 _BUSY: Final = frozenset({429, 503})
 
 
@@ -72,35 +83,52 @@ async def clock(here: Installation) -> Finding:
 
 
 async def _look(here: Installation, pairing: Pairing) -> Finding:
+    facts: dict[str, object] = {"url": pairing.url, "host": urlsplit(pairing.url).hostname}
+    proxy = None
     try:
+        if proxy := proxy_of(pairing.link_url):
+            facts["proxy"] = urlsplit(proxy).netloc.rpartition("@")[2]  # without its password
         async with asyncio.timeout(LOOK_S):
-            code = await _dial(here, pairing)
-    except TimeoutError:
-        code = "gateway.timeout"
-    except ssl.SSLCertVerificationError as error:
-        code = _certificate(error.verify_code)
-    except ssl.SSLError:
-        code = "gateway.tls"
-    except socket.gaierror:
-        code = "gateway.name"
-    except InvalidStatus as error:
-        code = "gateway.busy" if error.response.status_code in _BUSY else "gateway.http"
-    except OSError:
-        code = "gateway.connect"
-    except (WebSocketException, CodexBridgeError):
-        code = "gateway.http"
-    tone = Tone.GOOD if code == "gateway.answers" else Tone.BAD
-    return Finding(code, tone, {"url": pairing.url, "host": urlsplit(pairing.url).hostname})
+            code = await _dial(here, pairing, proxy)
+    except (OSError, WebSocketException, CodexBridgeError) as error:
+        code = _fault(error, proxy)
+        if isinstance(error, InvalidProxyStatus):
+            facts["status"] = error.response.status_code
+    return Finding(code, Tone.GOOD if code == "gateway.answers" else Tone.BAD, facts)
 
 
-async def _dial(here: Installation, pairing: Pairing) -> str:
+def _fault(error: Exception, proxy: str | None) -> str:
+    """Return what it means that a dial ended so."""
+    match error:
+        case TimeoutError():
+            return "gateway.timeout"
+        case ssl.SSLCertVerificationError():
+            return _CERTIFICATE.get(error.verify_code, "gateway.tls")
+        case ssl.SSLError() if not (proxy or "").startswith("https:"):
+            return "gateway.no-tls"
+        case InvalidProxy():
+            return "gateway.proxy-unread"
+        case InvalidProxyStatus():
+            return "gateway.proxy-refused"
+        case InvalidStatus():
+            return "gateway.busy" if error.response.status_code in _BUSY else "gateway.http"
+        case ProxyError() | OSError() if proxy:
+            return "gateway.proxy-away"
+        case socket.gaierror():
+            return "gateway.name"
+        case OSError():
+            return "gateway.connect"
+    return "gateway.http"
+
+
+async def _dial(here: Installation, pairing: Pairing, proxy: str | None) -> str:
     tls = None
     if pairing.link_url.startswith("wss:"):
         tls = await asyncio.to_thread(ssl.create_default_context)
     dialling = DirectConnect(
         pairing.link_url,
         ssl=tls,
-        proxy=True if tls else None,
+        proxy=proxy,
         compression=None,
         max_size=OPENING_BYTES,
         user_agent_header=None,
@@ -118,9 +146,3 @@ async def _dial(here: Installation, pairing: Pairing) -> str:
     if isinstance(at := told.get("ts"), int):
         here.skew_s = at - SystemClock().now().wall_s
     return "gateway.answers"
-
-
-def _certificate(number: int) -> str:
-    if number in _EXPIRED:
-        return "gateway.certificate-expired"
-    return "gateway.certificate-unknown" if number in _UNKNOWN_ISSUER else "gateway.tls"

@@ -13,7 +13,7 @@ from local_agent.doctor import gateway
 from local_agent.doctor.installation import Installation
 from local_agent.link.pairing import Pairing
 from local_agent.views.status import AuditStanding, Connection, StatusView, WindowsStanding
-from tests.doctor.agent.house import gateway_of
+from tests.doctor.agent.house import gateway_of, make_certificate, page_server
 from tests.e2e.place import free_ports
 
 pytestmark = pytest.mark.heavy
@@ -88,4 +88,58 @@ async def test_what_broke_a_link_may_be_over(
             url = ending.enter_context(gateway_of(KEY))
         state = "clock" if why == "clock-skew" else "waiting"
         here = _beside(tmp_path, url, state, why, retry_s)
+        assert (await gateway.gateway(here)).code == code
+
+
+@pytest.mark.parametrize(
+    ("proxy", "code"),
+    [
+        ("{nobody}", "gateway.proxy-away"),
+        ("{web}", "gateway.proxy-refused"),
+        ("{secure}", "gateway.proxy-away"),
+        ("https://u:secret@{bare}", "gateway.proxy-away"),
+        ("http://u:secret@{bare}", "gateway.proxy-refused"),
+        ("{bare}", "gateway.proxy-unread"),
+        ("socks5h://{bare}", "gateway.proxy-unread"),
+        ("http://u:secret@localhost:port", "gateway.proxy-unread"),
+    ],
+)
+async def test_a_proxy_on_the_way_is_not_taken_for_the_gateway(
+    proxy: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_certificate(tmp_path / "pem", expired=False)
+    with ExitStack() as ending:
+        web = ending.enter_context(page_server())
+        secure = ending.enter_context(page_server(tls=tmp_path / "pem"))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        nobody = f"http://127.0.0.1:{free_ports(1)[0]}"
+        named = {"web": web, "bare": web.removeprefix("http://"), "nobody": nobody}
+        plain = secure.replace("https", "http")
+        monkeypatch.setenv("HTTPS_PROXY", proxy.format(**named, secure=plain))
+        here = _beside(tmp_path, "https://gateway.example", "waiting", "http")
+        found = await gateway.gateway(here)
+    assert found.code == code
+    assert "secret" not in str(found.facts)
+    assert found.facts["host"] == "gateway.example"
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("{web}", "gateway.no-tls"),
+        ("{secure}", "gateway.http"),
+        ("{other}", "gateway.certificate-other"),
+    ],
+)
+async def test_what_answers_without_a_certificate_of_this_name_is_told(
+    url: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_certificate(tmp_path / "pem", expired=False)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "pem"))
+    with ExitStack() as ending:
+        web = ending.enter_context(page_server()).replace("http:", "https:")
+        secure = ending.enter_context(page_server(tls=tmp_path / "pem"))
+        other = secure.replace("localhost", "127.0.0.1")
+        at = url.format(web=web, secure=secure, other=other)
+        here = _beside(tmp_path, at, "waiting", "tls")
         assert (await gateway.gateway(here)).code == code
