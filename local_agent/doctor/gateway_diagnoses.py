@@ -127,8 +127,10 @@ GATEWAY: Final = {
         ),
         NO_TASKS,
         Told(
-            en="nothing was sent; ask the gateway's admin for a valid certificate",
-            zh="什么也没有发送；请网关管理员换用有效的证书",
+            en="nothing was sent; check what this machine trusts (ca-certificates, SSL_CERT_FILE), "
+            "else ask the gateway's admin for a valid certificate",
+            zh="什么也没有发送；请检查本机信任的 CA 证书（ca-certificates、SSL_CERT_FILE），"
+            "否则请网关管理员换用有效的证书",
         ),
     ),
     "clock.ok": Diagnosis(Told(en="agrees with the gateway's", zh="与网关一致")),

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -72,6 +73,29 @@ class _Store:
 
 _MEMORY: Final[Memory[_Folder]] = Memory()
 _STORES: Final[Memory[_Store]] = Memory(most=8)
+
+
+def load_libgit2() -> None:
+    """Import pygit2, also where it would not be: on a machine without certificate authorities.
+
+    It looks for them at once, to reach remotes by TLS; here it reaches none.
+    """
+    if "pygit2" in sys.modules:
+        return
+    import ssl
+
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile or paths.capath:
+        return
+    name = paths.openssl_capath_env
+    given = os.environ.get(name)
+    os.environ[name] = "/"  # any folder will do
+    try:
+        import pygit2  # noqa: F401  # this is what it is for
+    finally:
+        os.environ.pop(name)
+        if given is not None:
+            os.environ[name] = given
 
 
 def opens_at_once(path: Path) -> bool:

@@ -22,7 +22,7 @@ from common.clock import SystemClock
 from common.diff.render import is_wide
 from common.errors import InputError
 from local_agent.workspace import paths
-from local_agent.workspace.git.opening import KeptOpen, may_hang
+from local_agent.workspace.git.opening import KeptOpen, load_libgit2, may_hang
 from local_agent.workspace.registry import Workspace
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ def open_repository(workspace: Path) -> pygit2.Repository | None:
 
     None too when libgit2 finds it broken or owned by somebody else (CVE-2022-24765).
     """
+    load_libgit2()
     import pygit2
     from pygit2.enums import RepositoryOpenFlag
 

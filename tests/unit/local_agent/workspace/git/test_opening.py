@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -233,3 +235,18 @@ def test_what_several_work_trees_share_makes_one_opened_again(
     shared.write_bytes(shared.read_bytes() + b"\n")
     opened.look(further)
     assert opened.count == 2
+
+
+@pytest.mark.heavy
+def test_a_repository_is_read_on_a_machine_without_certificate_authorities(tmp_path: Path) -> None:
+    pygit2.init_repository(str(tmp_path))
+    environ = {"SSL_CERT_FILE": "/no/such", "SSL_CERT_DIR": "/no/such"}
+    code = (
+        "import os, sys; from pathlib import Path; "
+        "from local_agent.workspace.git.repository import open_repository; "
+        "sys.exit(f'{open_repository(Path(sys.argv[1]))} {os.environ}')"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(command, env=environ, capture_output=True, encoding="utf-8", check=False)
+    assert done.stderr.startswith("pygit2.Repository"), done.stderr
+    assert "'SSL_CERT_DIR': '/no/such'" in done.stderr
