@@ -286,8 +286,10 @@ _OWN: Final = {
             zh="无法得知 git 忽略哪些文件：已批准的任务可能不会运行",
         ),
         Told(
-            en="see what `git status` says in {paths}",
-            zh="在 {paths} 中运行 git status，查看出错原因",
+            en="see what `git status` says in {paths}; if that is well, the repository is of a "
+            "kind that is not read here (SHA-256, reftable)",
+            zh="在 {paths} 中运行 git status，查看出错原因；若一切正常，说明此处不支持该仓库的格式"
+            "（SHA-256、reftable）",
         ),
     ),
     "workspaces.test-lost": Diagnosis(
