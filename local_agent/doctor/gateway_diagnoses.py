@@ -33,8 +33,8 @@ GATEWAY: Final = {
     ),
     "gateway.breaks": Diagnosis(
         Told(
-            en="the connection to {url} breaks again and again, soon after it is made",
-            zh="与 {url} 的连接一再中断，每次建立后不久就断开",
+            en="the connection to {url} fails again and again; it broke soon after it was made",
+            zh="与 {url} 的连接多次失败，最近一次建立后不久就断开",
         ),
         Told(en="tasks and answers come late", zh="任务和回复会延迟"),
         Told(
