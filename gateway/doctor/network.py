@@ -46,6 +46,7 @@ from gateway.wecom.egress import open_session, proxy_of, trusting
 
 ANSWER_S: Final = 4.0  # to connect, and to answer
 MAX_ANSWER_BYTES: Final = 65_536
+MESSAGE_BYTES: Final = 4_096  # more than a text and what surrounds it have
 OFF_S: Final = 10  # a clock that far off is kept by nobody
 FAR_OFF_S: Final = 60
 EXPIRES_DAYS: Final = 14
@@ -241,30 +242,40 @@ class Network:
         return Finding("public-url.fine", facts=facts)
 
     async def callback(self, app: str) -> Finding:
-        """Make WeCom's URL check, as its console does, with our own Token and EncodingAESKey."""
+        """Make WeCom's URL check and send a message, with our own Token and EncodingAESKey."""
         wecom = self._subject.app(app)
         crypto = CallbackCrypto(
             token=wecom.token.get_secret_value(),
             encoding_aes_key=wecom.encoding_aes_key.get_secret_value(),
             receive_id=wecom.corp_id,
         )
-        echo, nonce = OWN_CHECK + secrets.token_hex(16).encode(), secrets.token_hex(8)
-        sealed = crypto.encrypt(echo, random=secrets.token_bytes(RANDOM_BYTES))
-        at = str(self._subject.clock.now().wall_s)
-        query = f"msg_signature={crypto.sign(at, nonce, sealed)}&timestamp={at}&nonce={nonce}"
         path = f"{self._public}{wecom.callback_path}"
-        url = URL(f"{path}?{query}&echostr={quote(sealed, safe='')}", encoded=True)
+        echo = OWN_CHECK + secrets.token_hex(16).encode()
+        query, sealed = self._sealed(crypto, echo)
+        post, long = self._sealed(crypto, OWN_CHECK + bytes(MESSAGE_BYTES))
+        body = f"<xml><Encrypt><![CDATA[{long}]]></Encrypt></xml>".encode()
         try:
+            url = URL(f"{path}?{query}&echostr={quote(sealed, safe='')}", encoded=True)
             answer = await _get(url)
+            facts = {"url": path, "status": answer.status}
+            if (what := _judge(answer, echo)) is not None:
+                return Finding(f"callback.{what}", Tone.BAD, facts)
+            taken = await _get(URL(f"{path}?{post}", encoded=True), body=body)
         except _CutOffError as cut:
             return cut.finding("public-url", self._public)
-        facts = {"url": path, "status": answer.status}
-        if (what := _judge(answer, echo)) is not None:
-            return Finding(f"callback.{what}", Tone.BAD, facts)
+        if taken.status != 200 or taken.body:
+            return Finding("callback.no-post", Tone.BAD, facts | {"status": taken.status})
         seen = answer.headers.get(SEEN_AS, "")
         if self._is_proxy(seen):
             return Finding("callback.address", Tone.WARN, facts | {"address": seen})
         return Finding("callback.fine", facts=facts)
+
+    def _sealed(self, crypto: CallbackCrypto, plain: bytes) -> tuple[str, str]:
+        """Return the signed query and the ciphertext of a call."""
+        at, nonce = str(self._subject.clock.now().wall_s), secrets.token_hex(8)
+        sealed = crypto.encrypt(plain, random=secrets.token_bytes(RANDOM_BYTES))
+        signature = crypto.sign(at, nonce, sealed)
+        return f"msg_signature={signature}&timestamp={at}&nonce={nonce}", sealed
 
     def _is_proxy(self, seen: str) -> bool:
         """Tell whether the gateway took us, who came by the proxy, for the proxy itself."""
@@ -361,22 +372,25 @@ def _untrusted(error: Exception) -> _CutOffError:
     return _CutOffError(_CERTIFICATE.get(error.verify_code, "untrusted"), why=error.verify_message)
 
 
-async def _get(url: URL) -> _Answer:
-    """Ask once, and follow nothing.
+async def _get(url: URL, *, body: bytes | None = None) -> _Answer:
+    """Ask once, by POST where there is a body, and follow nothing.
 
     Raises:
         _CutOffError: no whole answer came.
     """
     async with _session() as session:
-        return await _answer(session, url)
+        return await _answer(session, url, body)
 
 
-async def _answer(session: aiohttp.ClientSession, url: URL) -> _Answer:
+async def _answer(session: aiohttp.ClientSession, url: URL, body: bytes | None = None) -> _Answer:
     try:
         timeout = aiohttp.ClientTimeout(total=ANSWER_S)
-        async with session.get(url, allow_redirects=False, timeout=timeout) as response:
-            body = await response.content.read(MAX_ANSWER_BYTES)
-            return _Answer(response.status, body, response.headers)
+        method, headers = ("POST", {"Content-Type": "text/xml"}) if body else ("GET", {})
+        async with session.request(
+            method, url, data=body, headers=headers, allow_redirects=False, timeout=timeout
+        ) as response:
+            said = await response.content.read(MAX_ANSWER_BYTES)
+            return _Answer(response.status, said, response.headers)
     except aiohttp.ClientHttpProxyError as error:
         raise _CutOffError("proxy-refused", why=str(error.status)) from None
     except aiohttp.ClientProxyConnectionError:

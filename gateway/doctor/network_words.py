@@ -265,6 +265,17 @@ _HERE: Final = {
             "让反向代理把此路径转发到网关，或更正 public_url",
         ),
     ),
+    "callback.no-post": ill(
+        (
+            "{url} answers the URL check, but refuses a message (POST, status {status})",
+            "{url} 可以通过 URL 校验，但拒收消息（POST，状态 {status}）",
+        ),
+        NO_CALLBACK,
+        (
+            "have the proxy or its firewall pass POST bodies of up to 64 kB on to the gateway",
+            "让代理服务器或防火墙把不超过 64 kB 的 POST 请求转发到网关",
+        ),
+    ),
     "callback.redirected": ill(
         ("{url} redirects elsewhere (status {status})", "{url} 跳转到别处（状态 {status}）"),
         ("WeCom follows no redirect", "企业微信不跟随跳转"),

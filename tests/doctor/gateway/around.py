@@ -66,6 +66,7 @@ class Front:
     tls: Tls = ""
     answer: tuple[int, str] | None = None
     query: Literal["", "strip", "blank"] = ""
+    largest: int = 65_536  # body
     upgrade: bool = True
     moved: bool = False  # the link, to another address
     holds: bool = False
@@ -91,13 +92,15 @@ class Front:
                 if self.query == "blank":
                     path = path.replace("%2B", "%20")
                 url = URL(gateway + path, encoded=True)
-                async with session.get(url) as answer:
+                if len(body := await request.read()) > self.largest:
+                    return web.Response(status=413)
+                async with session.request(request.method, url, data=body or None) as answer:
                     body, seen = await answer.read(), answer.headers.get("X-Client-Address", "")
                     headers = {"X-Client-Address": seen}
                     return web.Response(body=body, status=answer.status, headers=headers)
 
         app = web.Application()
-        app.router.add_get("/{path:.*}", pass_on)
+        app.router.add_route("*", "/{path:.*}", pass_on)
         return TestServer(app, host=self.host)
 
     async def _bridge(

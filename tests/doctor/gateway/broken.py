@@ -334,6 +334,7 @@ CASES = (
         "callback.no-gateway",
         front=Front(answer=(502, "Bad Gateway")),
     ),
+    case("the proxy takes small bodies alone", "callback.no-post", front=Front(largest=1024)),
     case("the proxy strips the query", "callback.query", front=Front(query="strip")),
     case("the proxy makes blanks of +", front=Front(query="blank")),
     case("the proxy makes no WebSocket", "link.no-upgrade", front=Front(upgrade=False)),

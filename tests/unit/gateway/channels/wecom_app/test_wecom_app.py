@@ -502,6 +502,12 @@ async def test_a_captured_message_is_not_read_out_by_the_url_check(door: Door) -
     assert door.codes() == ["callback.not-an-echo"]
 
 
+async def test_what_our_own_doctor_posts_is_forgotten(door: Door) -> None:
+    sealed = door.sealed("codexbridge-" + "\0" * 4096)
+    assert await door.post(envelope(sealed), door.signed(sealed)) == (200, b"")
+    assert (door.taken, door.noted, door.logged()) == ([], [], [])
+
+
 async def test_what_wecom_does_with_an_app_is_an_event_like_others(door: Door) -> None:
     sealed = door.sealed(
         f"<xml><ToUserName>{CORP}</ToUserName><FromUserName>sys</FromUserName>"
