@@ -55,6 +55,7 @@ ANY: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what setting
 
 # What OpenSSL says of a certificate (its x509_vfy.h); anything else is one nobody vouches for.
 _CERTIFICATE: Final = {9: "early", 10: "expired", 62: "other-host", 64: "other-host"}
+_DIALLED: Final = {401: "elsewhere", 403: "elsewhere", 404: "elsewhere", 429: "too-often"}
 _CREDENTIALS: Final = frozenset({40001, 40013, 40091})
 _ADDRESS: Final = re.compile(r"from ip: ?([0-9A-Fa-f.:]{2,45})")
 
@@ -65,8 +66,9 @@ T = TypeVar("T")
 class _CutOffError(Exception):
     """Nobody answered; ``what`` ends the code of the finding."""
 
-    def __init__(self, what: str, *, why: str = "") -> None:
+    def __init__(self, what: str, *, why: str = "", late: bool = False) -> None:
         super().__init__(what)
+        self.is_late = late  # somebody may be there
         self._what = what
         self._why = why
 
@@ -191,10 +193,13 @@ class Network:
         facts = {"host": listen.host, "port": listen.port}
         try:
             said = _object((await _get(self._own(LIVE_PATH))).body)
-        except _CutOffError:
+        except _CutOffError as cut:
             free = await asyncio.to_thread(_could_listen, listen.host, listen.port)
             if free:
-                return Finding("port.not-running", Tone.WARN, facts)
+                start = {"start": self._subject.start}
+                return Finding("port.not-running", Tone.WARN, facts | start)
+            if cut.is_late:
+                return Finding("port.silent", Tone.BAD, facts)
             said = {}
         if said != {"status": "live"}:
             return Finding("port.taken", Tone.BAD, facts)
@@ -290,7 +295,8 @@ class Network:
         try:
             is_ours = await self._is_ours(URL(url))
         except aiohttp.ClientResponseError as error:
-            return Finding("link.no-upgrade", Tone.BAD, facts | {"status": error.status})
+            what = _DIALLED.get(error.status, "no-upgrade")
+            return Finding(f"link.{what}", Tone.BAD, facts | {"status": error.status})
         except TimeoutError:
             return Finding("link.held", Tone.BAD, facts)
         except (aiohttp.ClientError, OSError):
@@ -399,9 +405,9 @@ async def _answer(session: aiohttp.ClientSession, url: URL, body: bytes | None =
         raise _untrusted(error.certificate_error) from None
     except aiohttp.ClientSSLError:
         raise _CutOffError("tls") from None
-    except (aiohttp.ClientError, TimeoutError, OSError):
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
         # The library's own error holds the URL, and the URL may hold a signature.
-        raise _CutOffError("silent") from None
+        raise _CutOffError("silent", late=isinstance(error, TimeoutError)) from None
 
 
 @asynccontextmanager

@@ -184,7 +184,7 @@ _HERE: Final = {
     "port.not-running": ill(
         ("does not run (port {port} on {host} is free)", "没有运行（{host} 的端口 {port} 空闲）"),
         NO_CALLBACK,
-        ("codexbridge gateway --secrets-dir DIR", "codexbridge gateway --secrets-dir DIR"),
+        ("{start}", "{start}"),
     ),
     "port.other-gateway": ill(
         (
@@ -195,6 +195,17 @@ _HERE: Final = {
         (
             "stop it, or use another port: codexbridge gateway init --port PORT",
             "停止它，或换一个端口：codexbridge gateway init --port 端口",
+        ),
+    ),
+    "port.silent": ill(
+        (
+            "what has port {port} on {host}, this gateway or another program, does not answer",
+            "占用 {host} 的端口 {port} 的网关或其他程序没有响应",
+        ),
+        NO_CALLBACK,
+        (
+            "ss -ltnp shows what it is; if the gateway: look at log and disk, and restart it",
+            "用 ss -ltnp 查看是哪个程序；如果是网关，请查看日志和磁盘，然后重启网关",
         ),
     ),
     "port.taken": ill(
@@ -314,6 +325,14 @@ _HERE: Final = {
             "have the proxy pass on Upgrade and Connection (nginx: proxy_http_version 1.1)",
             "让代理服务器转发 Upgrade 和 Connection（nginx：proxy_http_version 1.1）",
         ),
+    ),
+    "link.too-often": ill(
+        (
+            "too many requests from this address failed, so {url} does not answer it for now",
+            "来自本机地址的失败请求过多，{url} 暂时不响应",
+        ),
+        ("whether machines can connect is not known yet", "暂时无法确定开发机能否连接"),
+        ("run this again in two minutes", "两分钟后重新运行"),
     ),
     "link.held": ill(
         ("the WebSocket at {url} stays silent", "{url} 的 WebSocket 没有数据"),

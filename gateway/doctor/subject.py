@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -95,6 +96,13 @@ class Subject:
             known in corps and refusal.code == "wecom.bad-corp-id"
             for (known, _), refusal in self.refusals.items()
         )
+
+    @property
+    def start(self) -> str:
+        """The command that starts this gateway."""
+        named = {"--config": self.file, "--secrets-dir": self.secrets_dir}
+        words = (str(word) for pair in named.items() if pair[1] for word in pair)
+        return shlex.join(("codexbridge", "gateway", *words))
 
     @property
     def secrets_folder(self) -> Path | None:

@@ -55,7 +55,9 @@ def guarded_app(
         trusted_proxies: Networks whose ``X-Forwarded-For`` is believed; empty: nobody's.
         signed: Paths whose requests prove who sends them, whatever else comes from there.
     """
-    around = [empty_failures(log), limit_failures(FailureLimit(), clock=clock, signed=signed)]
+    # Health is for our own commands and supervisors, and answers nobody with 4xx.
+    heard = {*signed, LIVE_PATH, READY_PATH}
+    around = [empty_failures(log), limit_failures(FailureLimit(), clock=clock, signed=heard)]
     if proxies := tuple(trusted_proxies):
         around.insert(1, see_client(proxies))
     around.append(_take_plain_bodies)

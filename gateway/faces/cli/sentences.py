@@ -370,8 +370,9 @@ STATUS: Final = Sentence(
 )
 STATUS_RUNS: Final = Sentence(en="{mark} The gateway runs.", zh="{mark} 网关正在运行。")
 STATUS_STOPPED: Final = Sentence(
-    en="{mark} The gateway does not run, so no message comes in: codexbridge gateway doctor",
-    zh="{mark} 网关没有运行，收不到消息：codexbridge gateway doctor",
+    en="{mark} The gateway does not run or does not answer, so no message comes in: "
+    "codexbridge gateway doctor",
+    zh="{mark} 网关没有运行或没有响应，收不到消息：codexbridge gateway doctor",
 )
 STATUS_APP: Final = Sentence(
     en="{mark} {app} ({corp}, AgentId {agent}): {heard}, {sent}, {waiting} waiting, "

@@ -69,6 +69,7 @@ class Front:
     largest: int = 65_536  # body
     upgrade: bool = True
     moved: bool = False  # the link, to another address
+    refuses: int = 0  # the link, with this status
     holds: bool = False
     names_client: bool = True
     host: str = "127.0.0.1"
@@ -86,6 +87,8 @@ class Front:
                     return web.Response(status=302, headers={"Location": str(url)})
             headers = {"X-Forwarded-For": request.remote or ""} if self.names_client else {}
             async with aiohttp.ClientSession(gateway, headers=headers) as session:
+                if request.headers.get("Upgrade") == "websocket" and self.refuses:
+                    return web.Response(status=self.refuses)
                 if request.headers.get("Upgrade") == "websocket" and self.upgrade:
                     return await self._bridge(request, session)
                 path = request.path if self.query == "strip" else request.raw_path

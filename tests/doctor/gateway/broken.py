@@ -299,7 +299,8 @@ CASES = (
     # The way in
     case("the gateway does not run", "port.not-running", settings={"listen.port": -1}),
     case("another gateway has the port", "port.other-gateway", touch=_change_keys),
-    case("another program has the port", "port.taken", settings={"listen.port": -2}),
+    case("another program has the port", "port.taken", settings={"listen.port": -3}),
+    case("whatever has the port hangs", "port.silent", settings={"listen.port": -2}),
     case(
         "no such address here",
         "config.no-such-address",
@@ -337,6 +338,8 @@ CASES = (
     case("the proxy takes small bodies alone", "callback.no-post", front=Front(largest=1024)),
     case("the proxy strips the query", "callback.query", front=Front(query="strip")),
     case("the proxy makes blanks of +", front=Front(query="blank")),
+    case("the proxy passes no link", "link.elsewhere", front=Front(refuses=404)),
+    case("the gateway hears us no more", "link.too-often", front=Front(refuses=429)),
     case("the proxy makes no WebSocket", "link.no-upgrade", front=Front(upgrade=False)),
     case("the link is elsewhere", "link.no-upgrade", front=Front(moved=True), said=("302",)),
     case("the proxy holds back", "link.held", front=Front(holds=True)),

@@ -273,13 +273,18 @@ async def test_the_cause_is_found_and_nothing_else(
 
 @asynccontextmanager
 async def ports(patient: Patient) -> AsyncIterator[None]:
-    """Put real ports in the place of -1, which is free, and -2, which another program has."""
+    """Put real ports in the place of -1, which is free, and -2 and -3, where others listen.
+
+    What has -2 answers nothing.
+    """
     wanted = patient.settings["listen"]["port"]
     with socket.create_server(("127.0.0.1", 0)) as other:
         if wanted == -1:
             patient.set("listen.port", free_ports(1)[0])
         if wanted == -2:
             patient.set("listen.port", other.getsockname()[1])
+        if wanted == -3:
+            patient.set("listen.port", patient.good.made.config.page_port)
         yield
 
 

@@ -39,6 +39,7 @@ class Served:
             [
                 web.get("/ok", self._ok),
                 web.get("/no", self._no),
+                web.get(LIVE_PATH, self._ok),
                 web.get("/broken", self._broken),
                 web.get("/late", self._late),
                 web.post("/body", self._body),
@@ -178,8 +179,9 @@ async def test_what_proves_who_sends_it_is_heard_whatever_its_neighbours_do(
         statuses = [await status_of(client, "/no") for _ in range(FAILURES + 5)]
         assert statuses == [403] * FAILURES + [429] * 5
         assert await status_of(client, "/ok") == 200
+        assert await status_of(client, LIVE_PATH) == 200, "or our own commands call it stopped"
         assert await status_of(client, "/missing") == 429, "nothing else is"
-    assert len(served.handled) == FAILURES + 6
+    assert len(served.handled) == FAILURES + 7
 
 
 async def test_paths_that_do_not_exist_count_as_failures(served: Served) -> None:
