@@ -21,6 +21,10 @@ PROXY_AWAY: Final = ill(
     NO_SENDING,
     ("correct egress.proxy, or start the proxy", "更正 egress.proxy，或启动代理服务器"),
 )
+_NO_ANSWER: Final = (
+    "the gateway tries again by itself; if it stays so, look at the network and at egress.proxy",
+    "网关会自动重试；如仍如此，请检查网络和 egress.proxy",
+)
 _NO_MACHINES: Final = ("machines cannot connect", "开发机无法连接")
 _AUTHORITY: Final = (
     "if your company's proxy opens TLS, name its authority as egress.ca_bundle",
@@ -126,7 +130,10 @@ _WECOM: Final = {
                 "nothing can be said of the secret, and replies wait",
                 "无法判断 Secret 是否正确，回复会等待",
             ),
-            ("run this again in a minute", "请一分钟后重新运行"),
+            (
+                "the gateway goes on by itself; a limit of an hour or a day has to end first",
+                "网关会自动继续；如果是每小时或每天的上限，要等它结束",
+            ),
         ),
     ),
     **dict.fromkeys(
@@ -166,17 +173,14 @@ _WECOM: Final = {
             "请让防火墙放行 443 端口，或设置 egress.proxy",
         ),
     ),
-    **dict.fromkeys(
-        ("wecom.http", "wecom.unreachable", "wecom.unreadable"),
-        ill(
-            ("WeCom did not answer: {errmsg}", "企业微信没有响应：{errmsg}"),
-            NO_SENDING,
-            (
-                "run this again; if it stays so, look at the network",
-                "重新运行；如仍如此，请检查网络",
-            ),
-        ),
-    ),
+    **{
+        code: ill(said, NO_SENDING, _NO_ANSWER)
+        for code, said in (
+            ("wecom.http", ("WeCom's API answers {errmsg}", "企业微信接口返回 {errmsg}")),
+            ("wecom.unreachable", ("WeCom did not answer", "企业微信没有响应")),
+            ("wecom.unreadable", ("WeCom's answer cannot be read", "无法解读企业微信的响应")),
+        )
+    },
 }
 
 _HERE: Final = {

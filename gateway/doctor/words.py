@@ -321,8 +321,8 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
         ("{count} held up since {at}: {code}", "{count} 条从 {at} 起滞留：{code}"),
         NO_SENDING,
         (
-            "they are tried again by themselves; if it stays so, look at the log",
-            "会自动重试；如一直如此，请查看日志",
+            "they are tried again by themselves; cause and mend: codexbridge gateway status",
+            "会自动重试；原因和解决办法：codexbridge gateway status",
         ),
     ),
     "outbox.failed": ill(

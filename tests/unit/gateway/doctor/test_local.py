@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 from common.audit_check import STARTED
+from common.doctor import Doctor
 from gateway.base.messages import URL_CHECKED
 from gateway.base.settings import load_settings
+from gateway.doctor import DIAGNOSES
 from gateway.doctor.local import Local
+from gateway.doctor.network import refused
 from gateway.doctor.subject import Subject
 from gateway.flow.alarms import NOTED_FILE
 from gateway.store import Connection, audit
 from gateway.store.runner import open_store
+from gateway.wecom.client import unreachable, unreadable
 from tests.gateway_desk import fresh_store
 
 
@@ -50,6 +54,13 @@ async def test_an_app_is_told_of_alone_and_only_what_came_after_the_last_good_on
     local = Local(subject)
     found = [await local.messages(app) for app in ("main", "shop")]
     assert [one.code for one in found] == [main, shop]
+
+
+def test_a_line_without_an_answer_is_told_in_one_language(subject: Subject) -> None:
+    doctor = Doctor(DIAGNOSES, {}, "zh")
+    for outcome in (unreachable(maybe_sent=False), unreadable(maybe_sent=False)):
+        finding = refused("main", subject.app("main"), outcome)
+        assert outcome.errmsg not in " ".join(doctor.cause_and_mend(finding))
 
 
 def _saved(conn: Connection, at_ms: int, url: str) -> None:
