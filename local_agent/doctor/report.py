@@ -176,6 +176,8 @@ def _stray_names(found: Sequence[Examined]) -> dict[str, str]:
             said = facts[fact]
             words = said if isinstance(said, tuple) else str(said).split(".")
             named |= {word: "<setting>" for word in words if word not in _OUR_WORDS}
+        elif fact := _THEIR_NAMES.get(one.finding.code):
+            named |= dict.fromkeys(str(facts[fact]).split(", "), f"<{fact}>")
     return named
 
 
@@ -189,6 +191,12 @@ _THEIR_WORDS: Final = {
     "models.incomplete": ("name",),
     "models.base-url": ("name",),
     "policies.broken": ("key",),
+}
+_THEIR_NAMES: Final = {
+    "gateway.proxy-away": "proxy",
+    "gateway.proxy-refused": "proxy",
+    "workspaces.moved": "real",
+    "workspaces.test-lost": "lacked",
 }
 _OUR_WORDS: Final = frozenset(
     (

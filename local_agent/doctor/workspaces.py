@@ -13,7 +13,7 @@ from typing import Final
 from common.doctor import Finding, Tone
 from common.errors import CodexBridgeError, InputError
 from common.sentences import LANGS, Lang, Sentence, say
-from common.text import reveal_all
+from common.text import one_line, reveal_all
 from local_agent.doctor.installation import Installation
 from local_agent.safety.policy import load_policy
 from local_agent.safety.risk_commands import script_at
@@ -24,6 +24,7 @@ from local_agent.workspace.registry import Registry, Workspace
 _TOLD: Final = Sentence(en="{name} ({facts})", zh="{name}（{facts}）")
 _WITHIN: Final[dict[Lang, str]] = {"en": ", ", "zh": "，"}
 _LISTED: Final[dict[Lang, str]] = {"en": ", ", "zh": "；"}
+_SHOWN_BYTES: Final = 120
 _MOST_SCRIPTS: Final = 6  # that the kernel follows: an interpreter may be a script as well
 
 
@@ -124,7 +125,7 @@ def _lacks(one: Workspace, command: str, folder: str) -> str:
                 return ""
     except InputError:
         pass
-    return reveal_all(program)
+    return one_line(reveal_all(program), _SHOWN_BYTES)
 
 
 def _interpreter_of(program: Path) -> str:

@@ -110,9 +110,13 @@ def test_a_report_can_be_made_of_what_is_broken_and_replaces_nothing(
     assert again.returncode == 1
     assert target.read_text(encoding="utf-8") == said
     (root / "config/agent.toml").write_text(f"{MARK} = 1\n", encoding="utf-8")
+    kept = (root / "config/workspaces.json").read_text(encoding="utf-8")
+    kept = kept.replace('"true"', f'"./{MARK}run --all"')
+    (root / "config/workspaces.json").write_text(kept, encoding="utf-8")
     place.run("bugreport", "--output", str(tmp_path / "other.json"))
     other = (tmp_path / "other.json").read_text(encoding="utf-8")
     assert "config.unknown-setting" in other
+    assert "workspaces.test-lost" in other
     assert MARK not in other
 
 
