@@ -318,15 +318,16 @@ class _AppCallback:
         try:
             message = parse_message(plain, app=self._app)
             if (message.corp, message.bot) != self._ours:
-                self._log.warning("callback.not-ours", app=self._app, bot=message.bot)
+                field = "AgentID" if message.corp == self._ours[0] else "ToUserName"
+                self._log.warning("callback.not-ours", app=self._app, field=field, bot=message.bot)
                 return web.Response()
             said = await self._accept(message, replay_key)
         except (StoreError, UnavailableError) as error:
             self._log.error("callback.not-stored", code=error.code)
             return web.Response(status=503)
         except CodexBridgeError as error:
-            field = error.facts.get("field", "")
-            self._log.warning("callback.dropped", code=error.code, app=self._app, field=field)
+            field = error.facts.get("field", "—")  # the others may hold what somebody wrote
+            self._log.warning("callback.dropped", app=self._app, field=field, code=error.code)
             return web.Response()
         return self._reply(said, message, crypto) if said else web.Response()
 

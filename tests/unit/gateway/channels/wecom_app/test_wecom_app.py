@@ -420,25 +420,27 @@ async def test_other_methods_have_no_door(door: Door, method: str) -> None:
 
 @pytest.mark.requirement("R71")
 @pytest.mark.parametrize(
-    "plain",
+    ("plain", "field"),
     [
-        "",
-        "no xml",
-        "<xml></xml>",
-        '{"msgtype":"text"}',
-        text_message(text="x").replace("<MsgId>", "<Other>").replace("</MsgId>", "</Other>"),
-        text_message(agent="219"),
-        text_message(corp="wx0000000000000000"),
+        ("", "—"),
+        ("no xml", "—"),
+        ("<xml></xml>", "MsgType"),
+        ('{"msgtype":"text"}', "—"),
+        (
+            text_message(text="x").replace("<MsgId>", "<Other>").replace("</MsgId>", "</Other>"),
+            "MsgId",
+        ),
+        (text_message(agent="219"), "AgentID"),
+        (text_message(corp="wx0000000000000000"), "ToUserName"),
     ],
 )
 async def test_after_decryption_everything_but_the_store_is_answered_200(
-    door: Door, plain: str
+    door: Door, plain: str, field: str
 ) -> None:
     encrypted = door.sealed(plain)
     assert await door.post(envelope(encrypted), door.signed(encrypted)) == (200, b"")
     assert door.taken == []
-    [logged] = door.logged()
-    assert logged.kwargs["app"] == "main"
+    assert [(one.kwargs["app"], one.kwargs["field"]) for one in door.logged()] == [("main", field)]
 
 
 @pytest.mark.requirement("R71")
