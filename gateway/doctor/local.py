@@ -216,6 +216,8 @@ def _look_at_secrets(folder: Path) -> Finding:
         raise ConfigError("config.no-file", file=error.filename, why=error.strerror) from None
     links = [path for path in files if stat.S_ISLNK(found[path].st_mode)]
     own = {path: found[path] for path in files if path not in links}
+    if folders := [path for path in files if path.is_dir()]:
+        return Finding("secrets.folder", Tone.BAD, {"path": folders[0]})
     for path in own:
         if found[path].st_uid not in (0, os.getuid()):
             facts = {"path": path, "owner": _owner(found[path])}
@@ -225,15 +227,19 @@ def _look_at_secrets(folder: Path) -> Finding:
     if exposed := {path: own[path] for path in own if own[path].st_mode & masks[path]}:
         return _exposed("secrets.exposed", exposed, folder)
     for path in files:
-        with path.open("rb") as stream:
-            value = stream.read(MAX_SECRET_BYTES + 1).rstrip(b"\r\n")
-        if not value.strip():
-            return Finding("secrets.empty", Tone.BAD, {"path": path})
-        if not all(0x20 < byte < 0x7F for byte in value):
-            return Finding("secrets.blanks", Tone.BAD, {"path": path})
+        if ill := _look_at_value(path):
+            return Finding(ill, Tone.BAD, {"path": path})
     if links:
         return Finding("secrets.link", Tone.WARN, _named(links, folder))
     return Finding("secrets.fine", facts={"path": folder, "count": len(files)})
+
+
+def _look_at_value(path: Path) -> str | None:
+    with path.open("rb") as stream:
+        value = stream.read(MAX_SECRET_BYTES + 1).rstrip(b"\r\n")
+    if not value.strip():
+        return "secrets.empty"
+    return None if all(0x20 < byte < 0x7F for byte in value) else "secrets.blanks"
 
 
 def _look_at_state(state: Path) -> Finding:

@@ -95,6 +95,17 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
     "secrets.link": ill(
         ("{names} in {path}: a link", "{path} 中的 {names} 是链接"), _LED_ELSEWHERE, _OWN_FILE
     ),
+    "secrets.folder": ill(
+        (
+            "{path} is a folder, such as Docker makes where the mounted file is missing",
+            "{path} 是文件夹；挂载的文件不存在时 Docker 会建立这样的文件夹",
+        ),
+        NO_START,
+        (
+            "remove it, and put a file with the value in its place",
+            "删除它，并在原处放入包含该值的文件",
+        ),
+    ),
     "secrets.empty": ill(
         ("{path} is empty", "{path} 是空的"),
         NO_START,

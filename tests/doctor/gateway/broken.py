@@ -80,6 +80,11 @@ def _chown(path: str) -> Callable[[Files], None]:
     return lambda files: os.chown(files.config.parent / path, 12_345, 12_345)
 
 
+def _make_folder(files: Files) -> None:
+    files.secret("token").unlink()
+    files.secret("token").mkdir(mode=0o755)
+
+
 def _damage(files: Files) -> None:
     store = files.state / "gateway.db"
     raw = bytearray(store.read_bytes())
@@ -148,6 +153,7 @@ CASES = (
     case(
         "a secret that is a link", "secrets.link", touch=lambda files: _link(files.secret("token"))
     ),
+    case("a folder in the place of a secret", "secrets.folder", touch=_make_folder),
     case("an empty secret", "secrets.empty", secrets={"corp_secret": ""}),
     case("a secret with a blank", "secrets.blanks", secrets={"corp_secret": "canary0123 "}),
     case(
