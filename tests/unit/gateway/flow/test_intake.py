@@ -304,7 +304,6 @@ async def test_admins_hear_once_of_each_thing_that_wecom_does_with_an_app(desk: 
     ):
         message = replace(again, event=event, dedupe_key=f"{number:064x}")
         await desk.intake(message, bytes([number]) * 32)
-    await desk.alarms.end()
     words = ("about to suspend the app main", "has suspended the app main", "works in WeCom again")
     said = await desk.said("boss")
     assert [word in text for word, text in zip(words, said, strict=True)] == [True] * 3
