@@ -246,10 +246,9 @@ class Doctor:
         if not ill:
             log.info("doctor.well", checks=len(found))
 
-    def cause_and_mend(self, finding: Finding) -> tuple[str, str]:
-        """Return what a finding says and what mends it, each on one line."""
-        said, _, mend = self._said(finding, self._lang)
-        return said, mend
+    def words(self, finding: Finding) -> dict[str, str]:
+        """Return what a finding says, why it matters and what mends it, each on one line."""
+        return self._said(finding, self._lang)._asdict()
 
     def _one(self, one: Examined) -> dict[str, Any]:
         facts = {

@@ -153,13 +153,14 @@ class Local:
         noted = await asyncio.to_thread(read_noted, self._subject.state, app)
         heard = await self._read(inbound.last_heard, app)
         readable = max(heard, noted.get(URL_CHECKED, 0))
-        for event in sorted(noted.keys() & {*UNREAD}, key=noted.__getitem__, reverse=True):
+        # A wrong signature anybody can send: it hides nothing.
+        unread = noted.keys() & {*UNREAD}
+        for event in sorted(unread, key=lambda one: (one == _SIGNATURE, -noted[one])):
             facts = {"at": self._moment(noted[event]), **named(app)}
             if event == _OTHER_CORP and self._subject.is_unknown_corp:
                 continue  # told already, by WeCom itself
             # One that is right and came since says that all is well.
             if noted[event] > readable:
-                # A wrong signature anybody can send.
                 return Finding(event, Tone.WARN if event == _SIGNATURE else Tone.BAD, facts)
         known = await self._read(audit.newest_events, app=app)
         # Another address takes a restart: what came after it came to the one of now.

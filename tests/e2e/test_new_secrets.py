@@ -54,7 +54,7 @@ def test_a_gateway_takes_up_new_secrets_without_a_restart(place: Place) -> None:
     wait_until(lambda: "secrets-renewed" in place.log("gateway"))
     assert "No machine works for you" in place.hears("No machine")
     assert place.callback("@dev status") == 403, "the old keys open nothing any more"
-    assert status(place) == (1, "callback.signature")
+    assert status(place) == (0, "callback.signature"), "anybody could have sent that"
     now = replace(fresh, corp_secret=app.corp_secret)
     place.made = replace(place.made, config=place.made.config.with_app(now))
     assert place.callback("@dev status") == 200

@@ -31,6 +31,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     Raises:
         ConfigError: ``config.missing``: nothing is set up.
     """
+    from common.doctor import Tone
     from common.errors import ConfigError
     from gateway.store import agents, outbox_admin
 
@@ -43,7 +44,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     runs, unread = _look(console)
     online = sum(machine.online for machine in machines) if runs else 0
     stand = {name: _record(app, found.get(name), unread.get(name)) for name, app in apps.items()}
-    well = runs and all(one["held"] is one["unread"] is None for one in stand.values())
+    well = runs and all(one["held"] is None for one in stand.values())
+    well = well and all(finding.tone is not Tone.BAD for finding in unread.values())
     if args.json:
         known = {"online": online, "known": len(machines)}
         console.print_json({"running": runs, "apps": stand, "machines": known})
@@ -96,6 +98,8 @@ def _record(app: App, standing: Standing | None, unread: Finding | None) -> dict
 def _tell(
     console: Console, name: str, app: App, one: Mapping[str, Any], unread: Finding | None
 ) -> None:
+    from common.doctor import Tone
+
     heard_at, sent_at = one["heard_at"], one["sent_at"]
     heard = texts.HEARD if heard_at else texts.NEVER_HEARD
     sent = texts.LAST_SENT if sent_at else texts.NEVER_SENT
@@ -109,24 +113,26 @@ def _tell(
         "failed": one["failed"],
     }
     held = one["held"]
-    console.tell(texts.STATUS_APP, mark=MARKS[held is unread is None], **facts)
+    is_unsure = unread is not None and unread.tone is Tone.WARN
+    mark = "!" if is_unsure and held is None else MARKS[held is unread is None]
+    console.tell(texts.STATUS_APP, mark=mark, **facts)
     if unread is not None:
-        said, mend = _why(console, unread)
-        console.tell(texts.STATUS_UNREAD, said=said, mend=mend)
+        sentence = texts.STATUS_UNSURE if is_unsure else texts.STATUS_UNREAD
+        console.tell(sentence, **_words(console, unread))
     if held is not None:
         from gateway.base.messages import SendOutcome
         from gateway.doctor.network import refused
 
         since = console.moment(held["since_at"], "%H:%M")
         outcome = SendOutcome("retry", held["errcode"], held["errmsg"], 0.0, held["code"])
-        said, mend = _why(console, refused(name, app, outcome))
-        console.tell(texts.STATUS_HELD, since=since, said=said, mend=mend)
+        words = _words(console, refused(name, app, outcome))
+        console.tell(texts.STATUS_HELD, since=since, **words)
 
 
-def _why(console: Console, finding: Finding) -> tuple[str, str]:
-    """Return what is wrong, and what mends it, in the doctor's own words."""
+def _words(console: Console, finding: Finding) -> dict[str, str]:
+    """Return what is wrong, why it matters and what mends it, in the doctor's own words."""
     from common.doctor import Doctor
     from gateway.doctor import DIAGNOSES
     from gateway.faces.cli.error_texts import ERRORS
 
-    return Doctor(DIAGNOSES, ERRORS, console.lang).cause_and_mend(finding)
+    return Doctor(DIAGNOSES, ERRORS, console.lang).words(finding)

@@ -14,6 +14,7 @@ from common.sentences import Lang, explain
 from gateway import app
 from gateway.base.messages import Conversation, SendOutcome
 from gateway.faces.cli.error_texts import ERRORS
+from gateway.flow.alarms import NOTED_FILE
 from gateway.store import audit, inbound, outbox
 from gateway.store.outbox import Hold
 from gateway.store.runner import AdminStore, open_admin
@@ -112,7 +113,7 @@ def test_the_outbox_is_listed_with_the_channels_words_and_changed(
 
 
 def test_status_says_of_each_app_what_keeps_it_from_sending(
-    typed: Typed, store: AdminStore
+    tmp_path: Path, typed: Typed, store: AdminStore
 ) -> None:
     untrusted = "not allow to access from your ip, from ip: 1.2.3.4"
     store.write(
@@ -125,11 +126,14 @@ def test_status_says_of_each_app_what_keeps_it_from_sending(
     )
     hold = Hold("shop", "wecom.untrusted-address", 60020, untrusted, AT, AT + 1)
     store.write(outbox.hold, hold)
+    noted = json.dumps({"main": {"callback.signature": AT + 1}})  # which anybody can send
+    (tmp_path / "state/gateway" / NOTED_FILE).write_text(noted, encoding="utf-8")
     code, shown = typed("status")
     assert code == 1
     assert "The gateway does not run" in shown
     main, shop = (line for line in shown.splitlines() if "AgentId" in line)
-    assert main.startswith("✓ main (ww1")
+    assert main.startswith("! main (ww1")
+    assert "none that is right since: if it was WeCom, wecom.token is not" in shown
     assert "last heard 20" in main
     assert shop.startswith("✗ shop (ww2")
     assert "WeCom does not trust our address 1.2.3.4 (60020)" in shown
