@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import socket
 from collections import OrderedDict
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -33,6 +34,25 @@ def cannot_listen(error: OSError, *, host: str, port: int) -> ConfigError:
     """Return what an admin must know about a socket that could not be opened."""
     code = _LISTEN.get(error.errno or 0, "config.cannot-listen")
     return ConfigError(code, host=host, port=port, why=error.strerror or "")
+
+
+def could_listen(host: str, port: int) -> bool:
+    """Tell whether the port is free.
+
+    Raises:
+        ConfigError: nobody may, or could, listen there.
+    """
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+            tried.listen(1)
+        except OSError as error:
+            refusal = cannot_listen(error, host=host, port=port)
+            if refusal.code == "config.port-in-use":
+                return False
+            raise refusal from None
+    return True
 
 
 class FailureLimit:

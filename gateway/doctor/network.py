@@ -29,7 +29,7 @@ from common import strict_json
 from common.doctor import Finding, Tone
 from common.errors import CodexBridgeError
 from common.protocol.frames import Challenge, decode_frame
-from gateway.base.addresses import LIVE_PATH, READY_PATH, cannot_listen, is_within
+from gateway.base.addresses import LIVE_PATH, READY_PATH, could_listen, is_within
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import SendOutcome
 from gateway.base.settings import App, is_served, public_url
@@ -56,6 +56,7 @@ ANY: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # what setting
 # What OpenSSL says of a certificate (its x509_vfy.h); anything else is one nobody vouches for.
 _CERTIFICATE: Final = {9: "early", 10: "expired", 62: "other-host", 64: "other-host"}
 _DIALLED: Final = {401: "elsewhere", 403: "elsewhere", 404: "elsewhere", 429: "too-often"}
+_BUSY: Final = frozenset({429, 503})  # our own link, to whom it cannot hear now
 _CREDENTIALS: Final = frozenset({40001, 40013, 40091})
 _ADDRESS: Final = re.compile(r"from ip: ?([0-9A-Fa-f.:]{2,45})")
 
@@ -194,7 +195,7 @@ class Network:
         try:
             said = _object((await _get(self._own(LIVE_PATH))).body)
         except _CutOffError as cut:
-            free = await asyncio.to_thread(_could_listen, listen.host, listen.port)
+            free = await asyncio.to_thread(could_listen, listen.host, listen.port)
             if free:
                 start = {"start": self._subject.start}
                 return Finding("port.not-running", Tone.WARN, facts | start)
@@ -203,11 +204,17 @@ class Network:
             said = {}
         if said != {"status": "live"}:
             return Finding("port.taken", Tone.BAD, facts)
-        # Whoever is too busy to greet is not taken for somebody else.
-        with suppress(aiohttp.ClientError, OSError, TimeoutError):
-            if await self._is_ours(self._own(LINK_PATH)) is False:
-                state = self._subject.state
-                return Finding("port.other-gateway", Tone.BAD, {**facts, "state": state})
+        try:
+            is_ours = await self._is_ours(self._own(LINK_PATH))
+        except (aiohttp.ClientError, OSError) as error:
+            # Whoever is too busy to greet is not taken for somebody else.
+            is_busy = isinstance(error, TimeoutError) or getattr(error, "status", 0) in _BUSY
+            is_ours = True if is_busy else None
+        if is_ours is None:
+            return Finding("port.taken", Tone.BAD, facts)
+        if not is_ours:
+            state = self._subject.state
+            return Finding("port.other-gateway", Tone.BAD, {**facts, "state": state})
         self._subject.running = True
         return Finding("port.fine", facts=facts)
 
@@ -475,25 +482,6 @@ def _offered(challenge: str) -> list[Any] | None:
         return None
     offered = _object(frame.body.encode()).get("gw_key_ids")
     return offered if isinstance(offered, list) else None
-
-
-def _could_listen(host: str, port: int) -> bool:
-    """Tell whether the port is free.
-
-    Raises:
-        ConfigError: nobody may, or could, listen there.
-    """
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            tried.bind((host, port))
-            tried.listen(1)
-        except OSError as error:
-            refusal = cannot_listen(error, host=host, port=port)
-            if refusal.code == "config.port-in-use":
-                return False
-            raise refusal from None
-    return True
 
 
 def _unseen() -> Finding:

@@ -307,6 +307,7 @@ CASES = (
     case("another gateway has the port", "port.other-gateway", touch=_change_keys),
     case("another program has the port", "port.taken", settings={"listen.port": -3}),
     case("whatever has the port hangs", "port.silent", settings={"listen.port": -2}),
+    case("another program says that it lives", "port.taken", settings={"listen.port": -4}),
     case(
         "no such address here",
         "config.no-such-address",

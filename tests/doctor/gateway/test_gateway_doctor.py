@@ -273,11 +273,12 @@ async def test_the_cause_is_found_and_nothing_else(
 
 @asynccontextmanager
 async def ports(patient: Patient) -> AsyncIterator[None]:
-    """Put real ports in the place of -1, which is free, and -2 and -3, where others listen.
+    """Put real ports in the place of -1, which is free, and -2 to -4, where others listen.
 
-    What has -2 answers nothing.
+    What has -2 answers nothing; what has -4 answers as a gateway does, but has no link.
     """
     wanted = patient.settings["listen"]["port"]
+    live = Front(answer=(200, '{"status": "live"}')).server("http://127.0.0.1:9")
     with socket.create_server(("127.0.0.1", 0)) as other:
         if wanted == -1:
             patient.set("listen.port", free_ports(1)[0])
@@ -285,7 +286,11 @@ async def ports(patient: Patient) -> AsyncIterator[None]:
             patient.set("listen.port", other.getsockname()[1])
         if wanted == -3:
             patient.set("listen.port", patient.good.made.config.page_port)
+        if wanted == -4:
+            await live.start_server()
+            patient.set("listen.port", live.port)
         yield
+    await live.close()
 
 
 def test_there_are_more_than_35_broken_installations_with_names_of_their_own() -> None:
