@@ -176,8 +176,8 @@ def _stray_names(found: Sequence[Examined]) -> dict[str, str]:
             said = facts[fact]
             words = said if isinstance(said, tuple) else str(said).split(".")
             named |= {word: "<setting>" for word in words if word not in _OUR_WORDS}
-        elif fact := _THEIR_NAMES.get(one.finding.code):
-            named |= dict.fromkeys(str(facts[fact]).split(", "), f"<{fact}>")
+        if kind := _THEIR_NAMES.get(one.finding.code):
+            named |= dict.fromkeys(str(facts[kind]).split(", "), f"<{kind}>")
     return named
 
 

@@ -326,8 +326,8 @@ class _AppCallback:
             self._log.error("callback.not-stored", code=error.code)
             return web.Response(status=503)
         except CodexBridgeError as error:
-            field = error.facts.get("field", "—")  # the others may hold what somebody wrote
-            self._log.warning("callback.dropped", app=self._app, field=field, code=error.code)
+            where = error.facts.get("field", "—")  # the others may hold what somebody wrote
+            self._log.warning("callback.dropped", app=self._app, field=where, code=error.code)
             return web.Response()
         return self._reply(said, message, crypto) if said else web.Response()
 

@@ -383,7 +383,9 @@ STATUS_APP: Final = Sentence(
 STATUS_UNREAD: Final = Sentence(
     en="  cannot be read: {said}\n  → {mend}", zh="  无法读取消息：{said}\n  → {mend}"
 )
-STATUS_UNSURE: Final = Sentence(en="  {said}: {why}\n  → {mend}", zh="  {said}：{why}\n  → {mend}")
+STATUS_UNSURE: Final = Sentence(
+    en="  {said}: {why}\n  → {mend}", zh="  {said}，说明：{why}\n  → {mend}"
+)
 STATUS_HELD: Final = Sentence(
     en="  cannot send since {since}: {said}\n  → {mend}",
     zh="  自 {since} 起无法发送：{said}\n  → {mend}",
