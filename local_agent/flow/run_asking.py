@@ -43,7 +43,8 @@ BEHIND: Final = 16  # pieces of a model's answer that wait, before they are told
 Fitting = Callable[[Task, Workspace], Awaitable[int]]
 
 ASKS_ONE = Sentence(
-    en="Next, step “{step}” {does}: {what}", zh="接下来，步骤“{step}”将{does}：{what}"
+    en="Next, step “{step}” {does} ({tool}): {what}",
+    zh="接下来，步骤“{step}”将{does}（{tool}）：{what}",
 )
 
 
@@ -252,7 +253,8 @@ class Asker:
 
     def _about(self, changing: Changing) -> str:
         does = TOOLS[changing.step.tool or ""].summary
-        facts = {"step": changing.step.name, "what": about(changing, PREVIEW_CHARS)}
+        what = about(changing, PREVIEW_CHARS)
+        facts = {"step": changing.step.name, "tool": changing.step.tool, "what": what}
         return say(ASKS_ONE, self._task.lang, does=does, **facts)
 
 
