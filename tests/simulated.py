@@ -19,7 +19,7 @@ from gateway.simulator.config import AppConfig, new_app, new_config
 from gateway.simulator.crypto import SimulatedCrypto
 from gateway.simulator.engine import Simulator, Timing
 
-QUICK = Timing(deadline_s=0.05, retry_s=0.0, check_s=0.05)
+QUICK = Timing(deadline_s=5.0, retry_s=0.0, check_s=5.0)
 
 
 @dataclass

@@ -57,6 +57,7 @@ async def test_a_callback_is_delivered_again_until_it_is_taken(
 async def test_a_callback_that_is_not_answered_in_time_is_cut_off_and_delivered_again(
     simulator: Simulator, gateway: Gateway
 ) -> None:
+    simulator.timing = replace(QUICK, deadline_s=0.3)
     gateway[0].answers = [None]
     assert await simulator.say(simulator.app(), "li", "hello") == 200
     assert [one.status for one in simulator.feed.exchanges(0)] == [0, 200]
