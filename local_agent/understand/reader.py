@@ -188,7 +188,7 @@ class Reader:
 
     def _of_playbook(self, said: dsl.Command, playbooks: triggers.Triggers) -> Reading:
         """Read ``playbook NAME words``; where that only speaks of playbooks, as free text."""
-        name, words = triggers.find_named(said.args, playbooks.names)
+        name, words = triggers.find_named(said.args, playbooks)
         if said.args and name not in playbooks.names and self.free_text:
             whole = f"{'剧本' if has_cjk(said.args[0]) else 'playbook '}{said.args}"
             near = get_close_matches(name, playbooks.names, 1)

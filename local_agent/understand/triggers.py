@@ -118,6 +118,8 @@ _NAME: Final = re.compile(
 _RUNS: Final = re.compile(
     r"\s*(?:(?:run|start|execute)\s+|(?:执行|运行|跑(?:一下)?|启动)\s*)(?=\S)", re.IGNORECASE
 )
+_QUESTION: Final = re.compile(r"\s*(?:怎|是|为什么|(?:how|why|what|where|who|when)\b)")
+_QUOTES: Final = "\"'`“”‘’「」"
 _LISTS: Final = re.compile(r"(?:list|all|ls|列出|列表|有哪些|全部)[\s?？.。!！]*", re.IGNORECASE)
 # What the phrase is replaced by: in English, in Chinese.
 _RUN: Final = ("run the tests", "跑一下测试")
@@ -155,18 +157,35 @@ class Triggers:
             if not _OTHER_WORD.search(blotted[: match.start()])
         ]
 
+    def opening(self, text: str) -> tuple[str, str] | None:
+        """Return the one playbook of which a phrase opens a text, and the words after that.
+
+        None where there is none, or where the text only speaks of it.
+        """
+        base = seen(text).lstrip(_QUOTES + " ")
+        match = self._any.match(fold(base)) if self._any else None
+        if match is None or len(names := self._names[_key(match[0])]) != 1:
+            return None
+        rest = base[match.end() :].lstrip(_QUOTES)
+        after = fold(rest)
+        follows = _FOLLOWS.match(after) or after[0].isspace()
+        if not follows or _STATEMENT.match(after) or _QUESTION.match(after):
+            return None
+        return next(iter(names)), rest.strip(" \n\t,.:;!?，。：；！？")
+
 
 NONE: Final = Triggers()
 
 
-def find_named(args: str, names: Sequence[str]) -> tuple[str, str]:
+def find_named(args: str, playbooks: Triggers) -> tuple[str, str]:
     """Return the name that the command for playbooks is given, and the words after it.
 
     Args:
         args: What follows the command word: ``NAME words``, ``run NAME words`` or ``list``.
-        names: Of the playbooks there are; one of them is found whatever its case and width.
+        playbooks: Those there are; one of them is found whatever the case and width of its name,
+            and by a phrase of it.
     """
-    known = {name.casefold(): name for name in names}
+    known = {name.casefold(): name for name in playbooks.names}
     words = args
     for _ in range(2):
         match = _NAME.match(words)
@@ -174,6 +193,8 @@ def find_named(args: str, names: Sequence[str]) -> tuple[str, str]:
         rest = words[match.end() :].strip() if match else ""
         if found := known.get(given.casefold()):
             return found, rest
+        if opened := playbooks.opening(words):
+            return opened
         if is_list(words):
             return "", ""
         if not (run := _RUNS.match(words)):
