@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,7 +11,7 @@ from common.errors import StateError
 from common.model.proposal import Answer, Diff, Plan, TaskResult
 from common.model.state import Reason
 from common.redact import redact
-from common.sentences import say
+from common.sentences import Sentence, say
 from common.text import one_line
 from local_agent.actions.operation import Blobs
 from local_agent.flow import words
@@ -171,19 +172,24 @@ class ReviseProposer:
         offered = await self._conversation.offered(asked.task_id)
         if not offered:
             return nothing(words.REVISE_WHICH, asked)
-        told = nothing(words.REVISE_ONE_OF, asked, task=offered[0].short_id)
-        rows = [
-            # Secrets first: the beginning of one is not recognised any more.
-            say(
-                words.REVISE_ROW,
-                asked.lang,
-                task=one.short_id,
-                what=one_line(redact(one.text), _WHAT_BYTES),
-            )
-            for one in offered
-        ]
-        text = "\n".join([told.summary, *rows])
-        return replace(told, proposal=Answer(text=text), summary=text)
+        return offer(words.REVISE_ONE_OF, asked, offered)
+
+
+def offer(head: Sentence, asked: Asked, tasks: Sequence[Task]) -> Proposed:
+    """Return the list of the asker's own tasks of which one has to be named."""
+    told = nothing(head, asked, task=tasks[0].short_id)
+    rows = [
+        # Secrets first: the beginning of one is not recognised any more.
+        say(
+            words.OFFERED_ROW,
+            asked.lang,
+            task=one.short_id,
+            what=one_line(redact(one.text), _WHAT_BYTES),
+        )
+        for one in tasks
+    ]
+    text = "\n".join([told.summary, *rows])
+    return replace(told, proposal=Answer(text=text), summary=text)
 
 
 def _is_about(task: Task, workspace: Workspace | None) -> bool:

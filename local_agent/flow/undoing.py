@@ -14,6 +14,7 @@ from local_agent.actions.registry import ACTIONS
 from local_agent.actions.steps.action import steps_of
 from local_agent.actions.undo.action import Applied
 from local_agent.flow import words
+from local_agent.flow.conversation import OFFERED, offer
 from local_agent.flow.ports import TaskStore
 from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
@@ -88,7 +89,7 @@ class UndoProposer:
         if asked.workspace is None:
             return nothing(proposal_words.NO_WORKSPACE, asked)
         if asked.about is None:
-            return nothing(words.UNDO_WHICH, asked)
+            return await self._which(asked, asked.workspace)
         if not await self._may_ask(asked, asked.about):
             unknown = say(words.NO_SUCH_TASK, asked.lang, short_id=asked.about)
             return replace(answer(unknown), not_done=True)
@@ -137,6 +138,20 @@ class UndoProposer:
         )
         again = first.model_copy(update={"parts": steps, "message": ""})
         return Proposed(again, summary, LocalApproval(action="steps"))
+
+    async def _which(self, asked: Asked, workspace: Workspace) -> Proposed:
+        asker = await self._store.get(asked.task_id)
+        latest = await self._store.proposals(asker, since_ms=0, limit=OFFERED)
+        found = []
+        for task in latest:
+            try:
+                parts = await self._applied.parts(task.short_id)
+                await self._applied.find(task.short_id, workspace, parts[-1] if parts else None)
+            except StateError:
+                continue
+            found.append(task)
+        shown = found[:CHAT_ROWS]
+        return offer(words.UNDO_ONE_OF, asked, shown) if shown else nothing(words.UNDO_NONE, asked)
 
     async def _may_ask(self, asked: Asked, short_id: str) -> bool:
         asker = await self._store.get(asked.task_id)

@@ -218,9 +218,14 @@ LEFT_AS_THEY_ARE = Sentence(
     en="Left alone, edited by somebody else ({count}):",
     zh="保留他人的改动，不动这 {count} 个文件：",
 )
-UNDO_WHICH = Sentence(
-    en="Say which change to undo: {prefix} undo T-7K3F. `{prefix} status` lists your tasks.",
-    zh="请说明撤销哪个改动：{prefix} 撤销 T-7K3F。“{prefix} 状态”可列出你的任务。",
+UNDO_ONE_OF = Sentence(
+    en="Say which change to undo, such as: {prefix} undo {task}\nYour latest changes here:",
+    zh="请说明撤销哪个改动，例如：{prefix} 撤销 {task}\n你最近在这里的改动：",
+)
+UNDO_NONE = Sentence(
+    en="None of your latest requests here made a change that can be undone. An older one by its "
+    "ID: {prefix} undo T-7K3F.",
+    zh="你最近在这里的请求中，没有可撤销的改动。更早的请写明编号：{prefix} 撤销 T-7K3F。",
 )
 NARROWED = Sentence(
     en="Narrowed at the machine to a part of it; asked anew there.",
@@ -261,7 +266,7 @@ REVISE_ONE_OF = Sentence(
     zh="请说明修订哪个方案，例如：{prefix} 修订 {task} 把间隔调长一些\n"
     "如需新的改动：{prefix} 补丁 …\n你在这里的方案：",
 )
-REVISE_ROW = Sentence(en="{task}: {what}", zh="{task}：{what}")
+OFFERED_ROW = Sentence(en="{task}: {what}", zh="{task}：{what}")
 REVISE_TAKEN = Sentence(
     en="No proposal was named; {task} is meant, your only one here.",
     zh="未指明方案；理解为 {task}，即你在这里唯一的方案。",

@@ -456,6 +456,20 @@ async def test_an_applied_change_is_taken_back_after_an_approval_of_its_own(desk
     assert read_ending(task.ending_json)["change"]["undoes"] == done.short_id
 
 
+@pytest.mark.requirement("P5")
+async def test_an_undo_without_an_id_lists_the_changes_of_the_asker(desk: Desk) -> None:
+    done = await applied(desk)
+    nothing = await desk.done("@dev undo")  # somebody else's
+    told = (await desk.until(await desk.ask("@dev undo", **HERE), *FINAL)).summary or ""
+    assert (done.short_id in (nothing.summary or ""), f"\n{done.short_id}: " in told) == (
+        False,
+        True,
+    )
+    await desk.decide(await desk.waiting(await desk.ask(f"undo {done.short_id}", **HERE)))
+    told = (await desk.until(await desk.ask("@dev undo", **HERE), *FINAL)).summary or ""
+    assert f"\n{done.short_id}: " not in told
+
+
 async def test_an_undo_can_be_of_some_files_alone(desk: Desk) -> None:
     done = await applied(desk)
     asked = await desk.waiting(await desk.ask(f"undo {done.short_id} 'src/notes.md'", **HERE))
