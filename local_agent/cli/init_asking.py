@@ -62,6 +62,7 @@ KEYED: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "openai": ("OPENAI_API_KEY", "gpt-5.5", "https://api.openai.com/v1", 'api = "responses"'),
 }
+LOG: Final = "agent.log"
 _CODEX: Final = ('kind = "codex"', 'model = "gpt-5.5"')
 
 
@@ -148,16 +149,21 @@ class Setup:
             self.agent.wait()
 
     def stay(self) -> None:
-        """Let the agent go on until Ctrl-C, where it is ours."""
+        """Let the agent go on until Ctrl-C, where it is ours.
+
+        Raises:
+            UnavailableError: ``init.agent-gone`` (log): it was killed, or failed.
+        """
         if self.agent is None:
             return
         try:
             self.screen.tell(texts.STAYS)
-            self.agent.wait()
+            if self.agent.wait() != 0:
+                raise UnavailableError("init.agent-gone", log=self.home.state / LOG)
         except KeyboardInterrupt:
             print()
             self.end_agent()
-            self.screen.tell(AGENT_STOPPED)
+        self.screen.tell(AGENT_STOPPED)
 
 
 def new_setup(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> Setup:
@@ -367,7 +373,7 @@ def ensure_agent(setup: Setup) -> None:
 
     if setup.status() is not None:
         return
-    log = private_dir(setup.home.state) / "agent.log"
+    log = private_dir(setup.home.state) / LOG
     # One that holds the journal is about to listen, or to end.
     if not is_held(setup.home.state / JOURNAL) and not _start_service(setup):
         if setup.quiet:

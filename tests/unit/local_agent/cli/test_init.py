@@ -7,6 +7,7 @@ import sys
 import tomllib
 from argparse import Namespace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -157,3 +158,18 @@ def test_an_agent_that_ends_at_once_is_told_with_its_log(
     assert str(log) in capsys.readouterr().out
     assert "no-such" in log.read_text(encoding="utf-8")
     assert log.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.requirement("P7")
+def test_an_agent_that_is_killed_is_told_with_its_log(setup: asking.Setup, home: Home) -> None:
+    class Killed:
+        def wait(self) -> int:
+            return -9
+
+    setup.agent = cast("children.Started", Killed())
+    with pytest.raises(UnavailableError) as caught:
+        setup.stay()
+    assert (caught.value.code, caught.value.facts["log"]) == (
+        "init.agent-gone",
+        home.state / "agent.log",
+    )
