@@ -46,19 +46,23 @@ async def test_a_message_is_written_and_answered(browser: Browser, opened: Desk)
 async def test_a_card_is_clicked_and_changes_in_place(browser: Browser, opened: Desk) -> None:
     async with kept_page(browser) as page:
         await show(page, opened)
-        card = page.get_by_role("article", name="Card: T-7K3F")
+        card = page.get_by_role("article", name="Card: T-7K3F").first
         await card.get_by_role("button", name="Stop watching").click()
         await expect(page.get_by_role("status")).to_have_text("Taken: HTTP 200.")
         app = opened.simulator.app()
         sent = opened.simulator.feed.exchanges(0)[-1]
         code = sent.sent_plain.split("<ResponseCode>")[1].split("<")[0]
         assert "<EventKey>stop</EventKey>" in sent.sent_plain
+        await page.get_by_role("button", name="a card with buttons").click()
+        await expect(page.get_by_role("article")).to_have_count(2)
         change = {"userids": ["zhangwei"], "response_code": code, "agentid": app.config.app_id}
         app.update_card(change | {"button": {"replace_name": "No longer watched"}})
         await expect(card).to_contain_text("No longer watched")
         await expect(card.get_by_role("button")).to_have_count(0)
-        await page.get_by_role("button", name="a card with buttons").click()
-        await expect(page.get_by_role("article")).to_have_count(2)
+        before = await page.locator(".said").all_inner_texts()
+        await page.reload()
+        await expect(page.locator(".said")).to_have_count(len(before))
+        assert await page.locator(".said").all_inner_texts() == before
 
 
 @pytest.mark.thorough

@@ -89,7 +89,8 @@ async function follow() {
       for (const one of [...told.messages, ...told.exchanges]) after = Math.max(after, one.number);
       store.set({
         lost: false,
-        messages: new Map([...all].slice(-KEPT)),
+        // The feed is in order of change: after a reload a card that changed would stand last.
+        messages: new Map([...all].sort(([one], [other]) => one - other).slice(-KEPT)),
         exchanges: [...exchanges, ...told.exchanges].slice(-KEPT),
       });
     } catch {
