@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gateway.simulator.probe import CallbackKeys
 
 PORT_FILE = "simulator.port"
+GATEWAY_PORT = 8787
 MEMBER = "zhangwei"
 FORBIDDEN = 403
 STRANGER = "codexbridge-check"
@@ -101,7 +102,7 @@ def _add_init(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     init.add_argument(
         "--gateway-port",
         type=port,
-        default=8787,
+        default=GATEWAY_PORT,
         metavar="PORT",
         help=say(S.HELP_GATEWAY_PORT, lang),
     )
@@ -209,6 +210,8 @@ def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         made = write_console(folder, port=args.port, page_port=args.page_port)
         app, api = made.first, f"http://127.0.0.1:{made.port}"
         facts = {"app": app.app_id, "corp": app.corp_id, "secret": app.corp_secret}
+        other = args.gateway_port != GATEWAY_PORT
+        facts["port"] = f" --port {args.gateway_port}" if other else ""
         print(say(S.SIM_CONSOLE, lang, api=api, **facts))
         return 0
     write_installation(

@@ -37,14 +37,14 @@ HELP_CONSOLE: Final = Sentence(
 SIM_CONSOLE: Final = Sentence(
     en="The simulated console shows:\n\n    企业ID    {corp}\n    AgentId   {app}\n"
     "    Secret    {secret}\n\nNext, each in a terminal of its own:\n"
-    "    codexbridge sim\n    codexbridge gateway init --api-base {api}\n"
+    "    codexbridge sim\n    codexbridge gateway init --api-base {api}{port}\n"
     "Where it asks you to save something in the console, do it here:\n"
     "    codexbridge sim save URL            接收消息 → 设置API接收 → 保存\n"
     "    codexbridge sim trust 127.0.0.1     企业可信IP",
     zh="模拟的管理后台显示：\n\n    企业ID    {corp}\n    AgentId   {app}\n"
     "    Secret    {secret}\n\n"
     "接下来，分别在各自的终端里运行：\n    codexbridge sim\n"
-    "    codexbridge gateway init --api-base {api}\n让你在管理后台保存时，在这里操作：\n"
+    "    codexbridge gateway init --api-base {api}{port}\n让你在管理后台保存时，在这里操作：\n"
     "    codexbridge sim save URL            接收消息 → 设置API接收 → 保存\n"
     "    codexbridge sim trust 127.0.0.1     企业可信IP",
 )
