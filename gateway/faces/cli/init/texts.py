@@ -121,8 +121,10 @@ MEMBER_FORM: Final = Sentence(
     zh="UserID 只能用字母、数字和 _ . @ -，以字母或数字开头，最多 64 个字符。",
 )
 LEFT: Final = Sentence(
-    en="Stopped. What was entered so far is kept. To go on: codexbridge gateway init",
-    zh="已停止。目前输入的内容已保存。继续：codexbridge gateway init",
+    en="Stopped. What was entered and accepted so far is kept; the machine's name is asked for "
+    "again until it is paired. To go on: codexbridge gateway init",
+    zh="已停止。已接受的输入都已保存；开发机名称在配对之前会再次询问。"
+    "继续：codexbridge gateway init",
 )
 TRUST_LATER: Final = Sentence(
     en="{address} is for 企业可信IP; the console takes it once the callback is saved (step 6).",
