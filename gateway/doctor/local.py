@@ -23,7 +23,7 @@ from common.errors import ConfigError
 from common.home import close_to_others
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import URL_CHECKED
-from gateway.base.settings import check_servable, setting_of, zone_of
+from gateway.base.settings import admins_of, check_servable, setting_of, zone_of
 from gateway.channels.wecom_app import cryptos_of
 from gateway.doctor.subject import Subject, few, named
 from gateway.doctor.words import CREATE_FOLDER, MAKE_PRIVATE
@@ -123,10 +123,14 @@ class Local:
         return Finding("keys.fine" if names else "keys.none-yet", facts={"count": len(names)})
 
     async def members(self) -> Finding:
-        """Count who may write."""
+        """Count who may write, and look for somebody who is told of alarms."""
         if not (count := await self._read(members.count)):
             raise ConfigError("config.no-members")
-        return Finding("members.fine", facts={"count": count})
+        facts: dict[str, object] = {"count": count}
+        by_role = await self._read(members.admins)
+        if not (by_role or admins_of(self._subject.settings)):
+            return Finding("members.no-admin", Tone.WARN, facts)
+        return Finding("members.fine", facts=facts)
 
     async def machines(self) -> Finding:
         """Look for a machine that is there for a member."""

@@ -210,6 +210,14 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
         _BACKUP,
     ),
     "members.fine": good("{count} {count:member|members}", "{count} 位"),
+    "members.no-admin": ill(
+        ("{count} {count:member|members}, no admin", "{count} 位，没有管理员"),
+        ("alarms reach nobody in the chat", "告警无法通过聊天通知任何人"),
+        (
+            "codexbridge gateway member set USER --role admin",
+            "codexbridge gateway member set USER --role admin",
+        ),
+    ),
     "machines.fine": good(
         "{count} paired, {online} connected", "已配对 {count} 台，在线 {online} 台"
     ),

@@ -90,13 +90,22 @@ def _set(args: argparse.Namespace, console: Console) -> int:
                 raise InputError("member.unknown", user=str(person))
 
     with console.open_store() as store:
-        people = console.people(store, args.users)
+        people, before = console.people(store, args.users), store.read(members.admins)
         store.write(change, people)
+        after = store.read(members.admins)
     for person in people:
         if args.lang is not None:
             console.tell(texts.LANG_SET, user=person, lang=args.lang)
         _tell_set(args, console, person)
+    _tell_no_admin(console, before, after)
     return 0
+
+
+def _tell_no_admin(console: Console, before: list[Person], after: list[Person]) -> None:
+    from gateway.base.settings import admins_of
+
+    if before and not (after or admins_of(console.settings)):
+        console.tell(texts.NO_ADMIN)
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
@@ -122,6 +131,7 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
     from common.errors import InputError
     from gateway.base.settings import admins_of
     from gateway.flow import withdrawal
+    from gateway.store import members
 
     seal, at = console.seal(), now()
 
@@ -135,13 +145,15 @@ def _remove(args: argparse.Namespace, console: Console) -> int:
         return found
 
     with console.open_store() as store:
-        people = console.people(store, args.users)
+        people, before = console.people(store, args.users), store.read(members.admins)
         found = store.write(remove, people)
+        after = store.read(members.admins)
     for person, done in zip(people, found, strict=True):
         counts = (texts.TAKEN_BACK, done.ended), (texts.STOPPING, done.left)
         console.tell_counts(texts.REMOVED, *counts, user=person)
         if person in admins_of(console.settings):
             console.tell(texts.STILL_ADMIN, user=person)
+    _tell_no_admin(console, before, after)
     return 0
 
 

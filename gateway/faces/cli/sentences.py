@@ -184,6 +184,12 @@ STILL_ADMIN: Final = Sentence(
     "restart the gateway.",
     zh="{user} 仍是管理员，因为设置中的 `admins` 有此人。请在设置中移除并重启网关。",
 )
+NO_ADMIN: Final = Sentence(
+    en="There is no admin any more: alarms reach nobody in the chat. To name one: codexbridge "
+    "gateway member set USER --role admin",
+    zh="现在没有管理员：告警无法通过聊天通知任何人。指定管理员："
+    "codexbridge gateway member set USER --role admin",
+)
 BY_SETTINGS: Final = Sentence(en="admin (settings)", zh="管理员（设置）")
 ADMINS_OUTSIDE: Final = Sentence(
     en="Told of alarms by the settings (`admins`), and no members: {users}",

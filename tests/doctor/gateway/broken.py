@@ -197,6 +197,7 @@ CASES = (
     case("a broken audit log", "audit.broken", sql=("UPDATE audit SET body = '{}' WHERE seq = 1",)),
     case("the keys are gone", "keys.lost", touch=_lose_keys),
     case("no members", "config.no-members", sql=("DELETE FROM bindings", "DELETE FROM members")),
+    case("no admin", "members.no-admin", sql=("UPDATE members SET role = 'member'",)),
     case("no machine", "machines.none", sql=("DELETE FROM bindings", "DELETE FROM agents")),
     case("a revoked machine only", "machines.revoked", sql=(REVOKE,)),
     case("a machine of nobody", "machines.unbound", sql=("DELETE FROM bindings",)),

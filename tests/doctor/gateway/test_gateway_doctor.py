@@ -60,7 +60,7 @@ def install(place: Place, *, seen_by: tuple[str, ...] = ()) -> None:
     """Do all that an admin does up to the first message; all of the corp see the app, or some."""
     config = place.made.config
     save(config.with_app(replace(config.first, members=seen_by)), place.made.simulator)
-    place.admin("member", "add", USER)
+    place.admin("member", "add", USER, "--role", "admin")
     place.start_simulator()
     place.start_gateway()
     with open_admin(store_of(place)) as store:

@@ -101,6 +101,13 @@ def test_a_role_is_given_changed_and_listed(desk: Desk) -> None:
     assert desk.refused("member", "set", "nobody", "--role", "admin").code == "member.unknown"
 
 
+def test_it_is_said_when_the_last_admin_goes(desk: Desk) -> None:
+    desk.type("member", "add", "zhangwei", "lina", "--role", "admin")
+    assert "no admin" not in desk.type("member", "remove", "lina")
+    assert "no admin" in desk.type("member", "set", "zhangwei", "--role", "member")
+    assert "no admin" not in desk.type("member", "set", "zhangwei", "--role", "approver")
+
+
 def test_several_are_named_at_once_and_by_their_group(desk: Desk) -> None:
     desk.type("member", "add", "zhangwei")
     desk.pair(desk.code(), SigningKey.generate())
