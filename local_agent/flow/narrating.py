@@ -7,14 +7,14 @@ asks, and what the steps give, is told to this machine's own faces alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 from common.clock import Clock
-from common.sentences import Sentence, say
+from common.sentences import Lang, Sentence, say
 from local_agent.flow.task import TaskLog
 from local_agent.playbooks.definition import TaskDefinition
 from local_agent.store.tasks import Task
+from local_agent.words import render_duration
 
 FIRST_S: Final = 60.0  # until a run that asks nothing says again where it is; each time twice that
 LONGEST_S: Final = 1800.0
@@ -32,15 +32,15 @@ AT_HOOK = Sentence(
 )
 WAITS = Sentence(
     en="Playbook {playbook} waits for a decision on {machine}: step {number} of {count} ({step}). "
-    "There: codexbridge approve {task}",
+    "There, within {left}: codexbridge approve {task}",
     zh="剧本 {playbook} 等待在 {machine} 上批准：第 {number} 步，共 {count} 步（{step}）。"
-    "在该开发机上运行：codexbridge approve {task}",
+    "请在 {left}内到该开发机上运行：codexbridge approve {task}",
 )
 HOOK_WAITS = Sentence(
     en="Playbook {playbook} waits for a decision on {machine}: step {step} of the hook {hook}. "
-    "There: codexbridge approve {task}",
+    "There, within {left}: codexbridge approve {task}",
     zh="剧本 {playbook} 等待在 {machine} 上批准：钩子 {hook} 的步骤 {step}。"
-    "在该开发机上运行：codexbridge approve {task}",
+    "请在 {left}内到该开发机上运行：codexbridge approve {task}",
 )
 
 
@@ -87,15 +87,23 @@ class Narrator:
             case "confirmation_required":
                 sentence = WAITS if self._hook is None else HOOK_WAITS
                 more = {"step": event["step"], "hook": self._hook, "task": event["short_id"]}
-                await self._tell(sentence, urgent=True, **more)
+                await self._tell(
+                    sentence, urgent=True, left_ms=int(event["timeout_s"] * 1000), **more
+                )
             case "gate_result" if event["confirmed"]:
                 # In the place of that it waits.
                 await self._tell(AT_STEP if self._hook is None else AT_HOOK, hook=self._hook)
 
-    async def _tell(self, sentence: Sentence, *, urgent: bool = False, **more: object) -> None:
+    async def _tell(
+        self, sentence: Sentence, *, urgent: bool = False, left_ms: int = 0, **more: object
+    ) -> None:
         self._next = self._clock.now().mono + self._pause
         is_question = sentence in (WAITS, HOOK_WAITS)
         if self._task.source == "local_ui" and not is_question:
             return  # whoever sits here follows the events themselves
-        words = partial(say, sentence, **(self._facts | more))
+
+        def words(lang: Lang) -> str:
+            left = {"left": render_duration(left_ms, lang)} if left_ms else {}
+            return say(sentence, lang, **(self._facts | more | left))
+
         await self._log.told(self._task, words, urgent=urgent)

@@ -41,7 +41,7 @@ def step(index: int) -> dict[str, Any]:
     return {"type": "step_start", "step": f"s{index}", "step_index": index}
 
 
-ASKS = {"type": "confirmation_required", "step": "s3", "short_id": "T-9Q2W"}
+ASKS = {"type": "confirmation_required", "step": "s3", "short_id": "T-9Q2W", "timeout_s": 300.0}
 
 
 async def test_steps_that_are_quick_are_not_told_one_by_one() -> None:
@@ -71,7 +71,7 @@ async def test_that_it_waits_is_told_at_once_and_that_it_goes_on_in_its_place() 
     await told.hear({"type": "gate_result", "confirmed": False})
     (waits, urgent), (goes_on, later) = log.told_of
     assert "waits for a decision on dev-1: step 4 of 20 (s3)" in waits
-    assert "codexbridge approve T-9Q2W" in waits
+    assert "There, within 5 min 0 s: codexbridge approve T-9Q2W" in waits
     assert (urgent, later) == (True, False)
     assert goes_on == "Playbook many: step 4 of 20 (s3)."
 
