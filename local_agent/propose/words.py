@@ -44,7 +44,10 @@ NOT_NARROWED = Sentence(
     zh="没有考虑“{beyond}”：这里不知道如何只运行部分测试，方案是运行全部测试。"
     '也可以指定命令：`{prefix} 测试 --cmd="…"`。',
 )
-REASON_TEST_COMMAND = Sentence(en="the workspace's test command", zh="工作区设置的测试命令")
+# It may be another by the time that somebody approves.
+REASON_TEST_COMMAND = Sentence(
+    en="the workspace's test command when this was asked for", zh="提出请求时工作区设置的测试命令"
+)
 REASON_ASKED = Sentence(en="the command as it was asked for", zh="按请求中给出的命令")
 SEARCH_WHAT = Sentence(
     en="What should be looked for? For example “{prefix} find parse_config”.",
