@@ -11,6 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -255,7 +256,7 @@ def _look_at_state(state: Path) -> Finding:
         return Finding("state.missing", Tone.BAD, {"path": state}, create)
     if not stat.S_ISDIR(found.st_mode):
         return Finding("state.no-folder", Tone.BAD, {"path": state})
-    places = {path: path.lstat() for path in _places(state)}
+    places = dict(_places(state))
     links = [path for path in places if stat.S_ISLNK(places[path].st_mode)]
     for path in links:
         del places[path]
@@ -269,10 +270,10 @@ def _look_at_state(state: Path) -> Finding:
     return _fine("state.fine", state)
 
 
-def _places(state: Path) -> Iterator[Path]:
-    yield state
-    yield from state.iterdir()
-    yield from (state / KEYS).glob("*.key")
+def _places(state: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    for path in (state, *state.iterdir(), *(state / KEYS).glob("*.key")):
+        with suppress(FileNotFoundError):  # a temporary file, or one of SQLite's own
+            yield path, path.lstat()
 
 
 def _look_at_disk(state: Path) -> Finding:

@@ -56,6 +56,14 @@ async def test_an_app_is_told_of_alone_and_only_what_came_after_the_last_good_on
     assert [one.code for one in found] == [main, shop]
 
 
+async def test_a_file_that_goes_while_the_folder_is_read_is_no_ill(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = [subject.store, subject.state / "gateway.db-journal"]
+    monkeypatch.setattr(Path, "iterdir", lambda _self: iter(gone))
+    assert (await Local(subject).state()).code == "state.fine"
+
+
 def test_a_line_without_an_answer_is_told_in_one_language(subject: Subject) -> None:
     doctor = Doctor(DIAGNOSES, {}, "zh")
     for outcome in (unreachable(maybe_sent=False), unreadable(maybe_sent=False)):
