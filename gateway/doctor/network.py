@@ -171,6 +171,10 @@ class Network:
             everyone = await asyncio.to_thread(_members_of, self._subject.store, app)
             if blind := [user for user in everyone if user.lower() not in view.seen_by]:
                 return Finding("wecom-app.not-seen", Tone.WARN, facts | {"names": few(blind)})
+            seen = {user: view.seen_by[user.lower()] for user in everyone}
+            if other := [user for user in everyone if seen[user] != user]:
+                names = {"names": few(other), "theirs": few([seen[user] for user in other])}
+                return Finding("wecom-app.other-case", Tone.WARN, facts | names)
         return Finding("wecom-app.fine", facts=facts)
 
     async def _ask(self, wecom: App, call: Callable[[WeComClient], Awaitable[T]]) -> T:

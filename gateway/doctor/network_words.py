@@ -79,6 +79,26 @@ _WECOM: Final = {
             "企业微信管理后台：应用管理 → 自建 → 该应用 → 可见范围",
         ),
     ),
+    "wecom-app.other-case": ill(
+        (
+            "WeCom writes UserIDs of members otherwise: {theirs}, and not {names}",
+            "成员的 UserID 与企业微信的写法不同：应为 {theirs}，而不是 {names}",
+        ),
+        (
+            "upper and lower case count here, so their messages are refused",
+            "这里区分大小写，因此他们的消息会被拒绝",
+        ),
+        (
+            (
+                "codexbridge gateway member add USER and gateway bind MACHINE USER, as WeCom "
+                "writes it; then gateway member remove USER, as it was"
+            ),
+            (
+                "按企业微信的写法执行 codexbridge gateway member add USER 和 gateway bind MACHINE "
+                "USER，再按原来的写法执行 gateway member remove USER"
+            ),
+        ),
+    ),
     "wecom.bad-corp-id": ill(
         ("WeCom knows no corp {corp} ({errcode})", "企业微信中没有企业 {corp}（{errcode}）"),
         NO_SENDING,

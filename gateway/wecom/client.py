@@ -80,11 +80,12 @@ class AppView:
 
     Attributes:
         is_closed: It is switched off in the console.
-        seen_by: Ids of all who see it, in lower case; None where departments or tags do, too.
+        seen_by: Ids of all who see it, as WeCom writes them, by the same in lower case; None where
+            departments or tags see it, too.
     """
 
     is_closed: bool
-    seen_by: frozenset[str] | None
+    seen_by: Mapping[str, str] | None
 
 
 class _FailedError(Exception):
@@ -380,7 +381,7 @@ def _view_of(answer: Mapping[str, Any]) -> AppView:
     users = listed("allow_userinfos", "user")
     is_wider = listed("allow_partys", "partyid") or listed("allow_tags", "tagid")
     names = (user.get("userid") for user in users or () if isinstance(user, dict))
-    alone = frozenset(name.lower() for name in names if isinstance(name, str))
+    alone = {name.lower(): name for name in names if isinstance(name, str)}
     return AppView(answer.get("close") == 1, None if is_wider or users is None else alone)
 
 

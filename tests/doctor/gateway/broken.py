@@ -230,6 +230,13 @@ CASES = (
         sql=(NEWCOMER.replace("'li'", "'wang'"),),
     ),
     case(
+        "a member whose UserID WeCom writes otherwise",
+        "wecom-app.other-case",
+        "machines.lacking",
+        sql=(NEWCOMER.replace("'li'", "'Li'"),),
+        said=("li, and not Li",),
+    ),
+    case(
         "WeCom says odd things of the app",
         wecom=WeCom(app={"errcode": 0, "errmsg": "ok", "allow_userinfos": [1]}),
     ),

@@ -47,7 +47,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A whole installation that runs, its one machine connected as far as the store knows."""
     place = Place.at(tmp_path_factory.mktemp("good") / "home")
     try:
-        install(place, seen_by=("ZhangWei", "li"))  # WeCom tells no case of letters apart
+        install(place, seen_by=(USER, "li"))
         # Whoever examines it with another Token leaves a wrong signature, which counts only while
         # none was ever right.
         assert place.callback("@dev help") == 200
