@@ -109,7 +109,7 @@ def why_no_sandbox(read: Callable[[str], str | None], said: str) -> str:
 
     Args:
         read: Gives the first line of a file of the kernel or the system; None without the file.
-        said: By bubblewrap.
+        said: By bubblewrap, or by whatever kept it from being started.
     """
     if read("/proc/sys/user/max_user_namespaces") == "0":
         return "sandbox.no-namespaces"
@@ -119,7 +119,8 @@ def why_no_sandbox(read: Callable[[str], str | None], said: str) -> str:
         return "sandbox.apparmor"
     if "seccomp" in said.lower():
         return "sandbox.seccomp"
-    if any(read(path) is not None for path in ("/run/.containerenv", "/.dockerenv")):
+    inside = any(read(path) is not None for path in ("/run/.containerenv", "/.dockerenv"))
+    if inside and said.startswith("bwrap: "):
         return "sandbox.container"
     return "sandbox.cannot-start"
 

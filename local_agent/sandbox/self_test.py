@@ -86,7 +86,7 @@ class SelfTest:
         reason: ``sandbox.ok``, or why there is none: ``sandbox.not-installed``,
             ``sandbox.cannot-start``, ``sandbox.architecture``, ``sandbox.home`` or
             ``sandbox.leaks``.
-        detail: What leaked, or the first line that bubblewrap said.
+        detail: What leaked, or the last line that was said.
     """
 
     level: Level
@@ -186,7 +186,7 @@ def _scene(places: Home) -> Iterator[dict[str, Any]]:
 
 
 def _judge(ended: Exit, scene: dict[str, Any], *, network: bool) -> SelfTest:
-    said = ended.stderr.parts()[0].decode("utf-8", "replace").strip().partition("\n")[0]
+    said = ended.stderr.parts()[0].decode("utf-8", "replace").strip().rpartition("\n")[2]
     try:
         worked = json.loads(ended.stdout.parts()[0])
     except ValueError:

@@ -265,6 +265,7 @@ def _nowhere() -> Installation:
         ),
         ({"/.dockerenv": ""}, "bwrap: prctl(PR_SET_SECCOMP): Invalid argument", "sandbox.seccomp"),
         ({"/run/.containerenv": ""}, "bwrap: Can't mount proc", "sandbox.container"),
+        ({"/.dockerenv": ""}, "[Errno 24] Too many open files", "sandbox.cannot-start"),
         ({"/proc/sys/user/max_user_namespaces": "9"}, "bwrap: …", "sandbox.cannot-start"),
     ],
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from local_agent.sandbox import seccomp
+from local_agent.sandbox import process, seccomp
 from local_agent.sandbox import self_test as module
 from local_agent.sandbox.bubblewrap import NOT_SANDBOXED, Profile
 from local_agent.sandbox.self_test import self_test
@@ -25,7 +27,13 @@ async def _tried(machine: Machine) -> tuple[str, str, str]:
 
 @pytest.mark.needs("bubblewrap")
 @pytest.mark.requirement("R50")
-async def test_a_sandbox_that_holds_is_the_level_of_commands(machine: Machine) -> None:
+async def test_a_sandbox_that_holds_is_the_level_of_commands(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = machine.root / "with-few-files"  # what starts it may have only so many open
+    few.write_text(f'#!/bin/sh\nulimit -n 32\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    few.chmod(0o755)
+    monkeypatch.setattr(process, "sys", SimpleNamespace(executable=str(few)))
     assert await _tried(machine) == ("bubblewrap", "sandbox.ok", "")
 
 
@@ -50,7 +58,8 @@ async def test_a_bubblewrap_that_cannot_start_is_no_sandbox_and_says_why(
 ) -> None:
     broken = tmp_path / "bwrap"
     broken.write_text(
-        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+        "#!/bin/sh\necho warning >&2\n"
+        "echo 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
         encoding="utf-8",
     )
     broken.chmod(0o755)
