@@ -24,6 +24,7 @@ from common.home import Home, close_to_others, private_dir
 from common.private_database import is_emptied
 from common.sentences import Sentence
 from local_agent.doctor.installation import Installation
+from local_agent.errors import ModelError
 from local_agent.faces.control import wire
 from local_agent.faces.control.client import stream
 from local_agent.link.keys import LOCAL_KEY, OwnKeys
@@ -331,7 +332,7 @@ def _policies(places: Home, names: Sequence[str]) -> Finding:
 
 
 async def models(here: Installation) -> Finding:
-    """Look at each model and its key; ask it, where that is wanted."""
+    """Look at each model, its key and its program; ask it, where that is wanted."""
     from local_agent.models.registry import Around, Models
 
     if here.settings is None or not here.settings.models:
@@ -348,6 +349,11 @@ async def models(here: Installation) -> Finding:
         tone = Tone.BAD if one.is_asked else Tone.WARN
         if one.key in (AWAY, "broken") or (one.key is None and one.needs_key):
             return Finding(f"models.key-{one.key or 'missing'}", tone, {"name": one.name})
+        try:
+            await asyncio.to_thread(known.look, one.name)
+        except ModelError as error:  # along PATH, the agent may find what is not found here
+            by_path = here.settings.models[one.name].program is None
+            return Finding(error.code, Tone.WARN if by_path else tone, error.facts)
     if here.ask_models:
         try:
             for name in here.settings.models:

@@ -52,6 +52,7 @@ class Prepared:
     Attributes:
         provided: What its provider calls it, or its program.
         build: Makes its backend.
+        look: Looks for its program, where it has one, and starts nothing; blocks.
         needs_key: Whether it is of no use without one, as far as the settings tell.
         whole: It works in a tree of files (`local_agent.models.backend.Chosen`).
         redacted: It reads that tree by itself.
@@ -60,6 +61,7 @@ class Prepared:
     provided: str
     build: Callable[[], Backend]
     needs_key: bool
+    look: Callable[[], object] = lambda: None
     whole: bool = False
     redacted: bool = False
 
@@ -103,7 +105,7 @@ def _http(name: str, settings: ModelSettings, key: ReadKey) -> Prepared:
 def _codex(name: str, settings: ModelSettings, key: ReadKey, around: Around) -> Prepared:
     from local_agent.models.codex.backend import CodexBackend
     from local_agent.models.codex.lockdown import OPENAI, CodexModel
-    from local_agent.models.codex.program import Surroundings
+    from local_agent.models.codex.program import Surroundings, find_program
 
     model = CodexModel(
         name=name,
@@ -126,12 +128,13 @@ def _codex(name: str, settings: ModelSettings, key: ReadKey, around: Around) -> 
         model.model,
         lambda: KeyedBackend(name, key=key, build=build),
         needs_key=not model.is_local,
+        look=lambda: find_program(model.program, around.environ, around.workspaces()),
         whole=True,
     )
 
 
 def _acp(name: str, settings: ModelSettings, key: ReadKey, around: Around) -> Prepared:
-    from local_agent.models.acp.backend import AcpBackend, AcpModel
+    from local_agent.models.acp.backend import AcpBackend, AcpModel, check_program
 
     model = AcpModel(
         name=name,
@@ -148,8 +151,14 @@ def _acp(name: str, settings: ModelSettings, key: ReadKey, around: Around) -> Pr
         contain, workspaces = around.contain, around.workspaces
         return AcpBackend(model, key=key, contain=contain, workspaces=workspaces)
 
-    needs_key = settings.key_variable is not None
-    return Prepared(model.program.name, build, needs_key=needs_key, whole=True, redacted=True)
+    return Prepared(
+        model.program.name,
+        build,
+        needs_key=settings.key_variable is not None,
+        look=lambda: check_program(model.program, around.workspaces()),
+        whole=True,
+        redacted=True,
+    )
 
 
 class KeyedBackend:
@@ -275,6 +284,14 @@ class Models:
         """Return all of them, the one that is asked first; blocks."""
         told = [self._told(name) for name in self._settings]
         return sorted(told, key=lambda one: (not one.is_asked, one.name))
+
+    def look(self, name: str) -> None:
+        """Look for the program of a model; blocks.
+
+        Raises:
+            ModelError: ``model.program`` (why): it is not there, or cannot be trusted.
+        """
+        self._prepared[name].look()
 
     async def check(self, name: str) -> tuple[str, Health]:
         """Ask the smallest question of a model, or of the one that is asked.

@@ -143,7 +143,7 @@ def environment(model: AcpModel, key: str | None) -> dict[str, str]:
 def _contained(
     model: AcpModel, contain: Contain, scratch: Path, workspaces: Sequence[Path]
 ) -> tuple[Sequence[str], bytes]:
-    _check_program(model.program, workspaces)
+    check_program(model.program, workspaces)
     private_dir(model.folder)
     private_dir(model.home)
     try:
@@ -159,7 +159,12 @@ def _contained(
         raise ModelError("model.program", why=error.code, **_facts(error)) from error
 
 
-def _check_program(program: Path, workspaces: Sequence[Path]) -> None:
+def check_program(program: Path, workspaces: Sequence[Path]) -> None:
+    """Check that a program is there and that no change or other user could replace it; blocks.
+
+    Raises:
+        ModelError: ``model.program`` (why: ``not-there``, ``workspace``, ``writable``).
+    """
     real = program.resolve()
     if not real.is_file() or not os.access(real, os.X_OK):
         raise ModelError("model.program", why="not-there")

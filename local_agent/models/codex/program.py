@@ -129,14 +129,16 @@ async def read_version(program: Path, *, cwd: Path, env: Mapping[str, str]) -> s
     """Return the version of a program, if it is one that we can speak with.
 
     Raises:
-        ModelError: ``model.program`` (why: ``start``, or ``version`` with ``found``, ``wanted``).
+        ModelError: ``model.program`` (``said``, or why: ``start``, or ``version`` with ``found``,
+            ``wanted``).
     """
     try:
         ended = await run_child([str(program), "--version"], cwd=cwd, env=env, limits=_BRIEF)
     except OSError as error:
         raise ModelError("model.program", why="start") from error
     if not ended.ok:
-        raise ModelError("model.program", why="start")
+        words = ended.stderr.parts()[0].decode("utf-8", "replace")
+        raise ModelError("model.program", **said(words, key=None) or {"why": "start"})
     says = ended.stdout.parts()[0].decode("utf-8", "replace")
     known = _SAYS.fullmatch(says)
     if known is None or (int(known[1]), int(known[2])) != VERSION:

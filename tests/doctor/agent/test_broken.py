@@ -488,6 +488,10 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     "no model": (written("config/agent.toml", ""), {"models.unset"}),
     "a model without a key": (no_model_key, {"models.key-missing"}),
     "a model whose key is damaged": (broken_model_key, {"models.key-broken"}),
+    "a coding agent that is not there": (
+        written("config/agent.toml", '[models.m]\nkind = "acp"\nprogram = "/no/agent"\n'),
+        {"model.program"},
+    ),
     "a model that does not answer": (silent_model, {"model.unreachable"}),
     # the agent and what it keeps
     "a socket that is left over": (left_socket, {"socket.stale"}),

@@ -91,6 +91,16 @@ async def test_each_kind_has_its_backend_and_its_kind_of_copy(
 
 
 @pytest.mark.heavy
+def test_a_program_that_is_not_there_is_found_without_asking(desk: Desk) -> None:
+    models = desk.models("web", web=HTTP, codex=CODEX, agent=ACP)
+    models.look("web")
+    for name, why in (("codex", "missing"), ("agent", "not-there")):
+        with pytest.raises(ModelError) as refused:
+            models.look(name)
+        assert (refused.value.code, refused.value.facts["why"]) == ("model.program", why)
+
+
+@pytest.mark.heavy
 async def test_the_one_that_is_named_is_asked(desk: Desk) -> None:
     models = desk.models("two", one=HTTP, two=CODEX)
     chosen = models.choose()

@@ -106,7 +106,16 @@ async def test_a_program_that_does_not_run_is_told(tmp_path: Path) -> None:
     garbage = tmp_path / "garbage"
     garbage.write_bytes(b"\x00\x01")
     garbage.chmod(0o755)
-    for broken in (failing, garbage, tmp_path / "none"):
+    telling = tmp_path / "telling"
+    telling.write_text("#!/bin/sh\necho Not logged in >&2; exit 1\n", encoding="utf-8")
+    telling.chmod(0o755)
+    said = {"why": "said", "said": "Not logged in"}
+    for broken, facts in (
+        (failing, {"why": "start"}),
+        (garbage, {"why": "start"}),
+        (tmp_path / "none", {"why": "start"}),
+        (telling, said),
+    ):
         with pytest.raises(ModelError) as refused:
             await read_version(broken, cwd=tmp_path, env={})
-        assert refused.value.facts["why"] == "start"
+        assert refused.value.facts == facts
