@@ -137,21 +137,26 @@ class Local:
         """Look for a machine that is there for a member."""
         known = await self._read(agents.everyone)
         valid = [agent for agent in known if agent.revoked_at is None]
-        facts: dict[str, object] = {"count": len(valid)}
         if not valid:
             return Finding("machines.revoked" if known else "machines.none", Tone.WARN)
         bound = await self._read(members.by_machine)
-        if not any(agent.agent_id in bound for agent in valid):
-            return Finding("machines.unbound", Tone.WARN, facts)
-        away = [agent.machine for agent in valid if not agent.online]
+        serving = [agent for agent in valid if agent.agent_id in bound]
+        idle = [agent.machine for agent in valid if agent not in serving]
+        unbound = Finding("machines.unbound", Tone.WARN, {"names": few(idle)})
+        if not serving:
+            return unbound
+        away = [agent.machine for agent in serving if not agent.online]
         # What was noted of a gateway that does not run says nothing.
-        if len(away) == len(valid) and self._subject.running:
+        if len(away) == len(serving) and self._subject.running:
             return Finding("machines.away", Tone.WARN, {"names": away})
-        theirs = {person for agent in valid for person in bound.get(agent.agent_id, ())}
+        theirs = {person for agent in serving for person in bound[agent.agent_id]}
         everyone = [one.person for one in await self._read(members.everyone)]
         if without := [str(person) for person in everyone if person not in theirs]:
             return Finding("machines.lacking", Tone.WARN, {"names": few(without)})
-        return Finding("machines.fine", facts=facts | {"online": len(valid) - len(away)})
+        if idle:
+            return unbound
+        facts = {"count": len(valid), "online": len(valid) - len(away)}
+        return Finding("machines.fine", facts=facts)
 
     async def messages(self, app: str) -> Finding:
         """Look at what came for an app since the start, and whether it could be read."""

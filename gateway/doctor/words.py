@@ -238,12 +238,15 @@ LOCAL: Final[Mapping[str, Diagnosis]] = {
         ),
     ),
     "machines.unbound": ill(
+        ("no member is bound to {names}", "没有成员绑定到：{names}"),
         (
-            "no machine works for a member ({count} paired)",
-            "没有开发机绑定成员（已配对 {count} 台）",
+            "a machine without a member gets no tasks, and its key still counts",
+            "没有成员的开发机收不到任务，但它的密钥仍然有效",
         ),
-        ("tasks have nowhere to go", "任务无处可去"),
-        ("codexbridge gateway bind MACHINE USER", "codexbridge gateway bind MACHINE USER"),
+        (
+            "codexbridge gateway bind MACHINE USER, or gateway revoke MACHINE",
+            "codexbridge gateway bind MACHINE USER，或 gateway revoke MACHINE",
+        ),
     ),
     "machines.lacking": ill(
         ("no machine works for {names}", "这些成员没有开发机：{names}"),

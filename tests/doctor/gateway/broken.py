@@ -121,6 +121,9 @@ FAILED = """
     ('k', 'wecom_app', 'zhangwei', 'reply', 't', 'failed', 'wecom.81013', 1, 1,
     strftime('%s') * 1000)"""
 NEWCOMER = "INSERT INTO members (app, user_id, added_at) VALUES ('main', 'li', 1)"
+SPARE = """
+    INSERT INTO agents (agent_id, machine, public_key, key_id, enrolled_at)
+    SELECT 'agent-2', 'spare', x'00', 'k', 1"""
 REVOKE = "UPDATE agents SET revoked_at = 1"
 SECRET = "config/secrets/wecom__corp_secret"
 
@@ -201,6 +204,7 @@ CASES = (
     case("no machine", "machines.none", sql=("DELETE FROM bindings", "DELETE FROM agents")),
     case("a revoked machine only", "machines.revoked", sql=(REVOKE,)),
     case("a machine of nobody", "machines.unbound", sql=("DELETE FROM bindings",)),
+    case("a machine of nobody beside another", "machines.unbound", sql=(SPARE,), said=("spare",)),
     case("the machine is away", "machines.away", sql=("UPDATE agents SET connected_at = NULL",)),
     case("a held message", "outbox.held", sql=(HELD,), said=("wecom.untrusted-address",)),
     case("an answer that was refused for good", "outbox.failed", sql=(FAILED,), said=("81013",)),
