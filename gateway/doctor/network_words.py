@@ -25,6 +25,10 @@ _NO_ANSWER: Final = (
     "the gateway tries again by itself; if it stays so, look at the network and at egress.proxy",
     "网关会自动重试；如仍如此，请检查网络和 egress.proxy",
 )
+_IN_ITS_PLACE: Final = (
+    "a proxy or a sign-in page answers in its place: let the gateway reach WeCom directly",
+    "代理服务器或登录页代为响应：请让网关直接访问企业微信",
+)
 _NO_MACHINES: Final = ("machines cannot connect", "开发机无法连接")
 _AUTHORITY: Final = (
     "if your company's proxy opens TLS, name its authority as egress.ca_bundle",
@@ -43,10 +47,12 @@ _WECOM: Final = {
     "wecom-api.html": ill(
         ("what answers as {host} is not WeCom", "以 {host} 响应的不是企业微信"),
         NO_SENDING,
-        (
-            "a proxy or a sign-in page answers in its place: let the gateway reach {host} directly",
-            "代理服务器或登录页代为响应：请让网关直接访问 {host}",
-        ),
+        _IN_ITS_PLACE,
+    ),
+    "wecom.unreadable": ill(
+        ("what answered a call is no answer of WeCom", "接口调用得到的不是企业微信的响应"),
+        NO_SENDING,
+        _IN_ITS_PLACE,
     ),
     "clock.fine": good("{seconds} s off", "相差 {seconds} 秒"),
     "clock.unknown": good("not compared: WeCom named no time", "未比较：企业微信没有给出时间"),
@@ -198,7 +204,6 @@ _WECOM: Final = {
         for code, said in (
             ("wecom.http", ("WeCom's API answers {errmsg}", "企业微信接口返回 {errmsg}")),
             ("wecom.unreachable", ("WeCom did not answer", "企业微信没有响应")),
-            ("wecom.unreadable", ("WeCom's answer cannot be read", "无法解读企业微信的响应")),
         )
     },
 }

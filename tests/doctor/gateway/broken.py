@@ -292,6 +292,7 @@ CASES = (
         wecom=WeCom(token=UNTRUSTED),
         said=("203.0.113.7",),
     ),
+    case("a page answers calls", "wecom.unreadable", fault={"name": "html"}, said=("sign-in",)),
     case("WeCom is busy", "wecom.busy", fault={"name": "busy"}),
     case(
         "too often",
