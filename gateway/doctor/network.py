@@ -35,7 +35,6 @@ from gateway.base.messages import SendOutcome
 from gateway.base.settings import App, is_served, public_url
 from gateway.channels.wecom_app import OWN_CHECK, SEEN_AS
 from gateway.doctor.subject import Subject, few, named
-from gateway.doctor.words import TITLES
 from gateway.link.endpoint import LINK_PATH
 from gateway.store import members
 from gateway.store.runner import open_admin
@@ -202,7 +201,7 @@ class Network:
             free = await asyncio.to_thread(could_listen, listen.host, listen.port)
             if free:
                 start = {"start": self._subject.start}
-                return Finding("port.not-running", Tone.WARN, facts | start)
+                return Finding("port.not-running", Tone.BAD, facts | start)
             if cut.is_late:
                 return Finding("port.silent", Tone.BAD, facts)
             said = {}
@@ -224,8 +223,6 @@ class Network:
 
     async def ready(self) -> Finding:
         """Ask the running gateway whether it can do its work."""
-        if not self._subject.running:
-            return _unseen()
         try:
             said = _object((await _get(self._own(READY_PATH))).body)
         except _CutOffError:
@@ -241,8 +238,6 @@ class Network:
 
     async def public_url(self) -> Finding:
         """Go the way that WeCom and machines go, up to the certificate."""
-        if not self._subject.running:
-            return _unseen()
         url = self._public
         try:
             line = await _connect(url)
@@ -486,7 +481,3 @@ def _offered(challenge: str) -> list[Any] | None:
         return None
     offered = _object(frame.body.encode()).get("gw_key_ids")
     return offered if isinstance(offered, list) else None
-
-
-def _unseen() -> Finding:
-    return Finding("doctor.unseen", Tone.UNSEEN, {"cause": TITLES["port"]})

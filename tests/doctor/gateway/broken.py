@@ -316,7 +316,12 @@ CASES = (
         said=("50001",),
     ),
     # The way in
-    case("the gateway does not run", "port.not-running", settings={"listen.port": -1}),
+    case(
+        "the gateway does not run",
+        "port.not-running",
+        settings={"listen.port": -1},
+        said=('"tone": "bad", "code": "port.not-running"',),
+    ),
     case("another gateway has the port", "port.other-gateway", touch=_change_keys),
     case("another program has the port", "port.taken", settings={"listen.port": -3}),
     case("whatever has the port hangs", "port.silent", settings={"listen.port": -2}),

@@ -21,7 +21,7 @@ from gateway.doctor import DIAGNOSES
 from gateway.faces.cli.error_texts import ERRORS
 from gateway.faces.cli.init.draft import SECRETS, Name
 
-_EXPECTED: Final = frozenset({"port.not-running"})  # it is started here
+EXPECTED: Final = frozenset({"port.not-running"})  # it is started here
 QR_BORDER: Final = 2
 _QR_INK: Final = "\x1b[97;40m{}\x1b[0m"  # dark on light on every terminal
 
@@ -85,7 +85,7 @@ class Screen:
         """Print what the doctor found: what is ill, and to a person what is well."""
         least = (Tone.BAD, Tone.WARN, Tone.GOOD) if self.asks else (Tone.BAD, Tone.WARN)
         found = [
-            one for one in found if one.finding.tone in least and one.finding.code not in _EXPECTED
+            one for one in found if one.finding.tone in least and one.finding.code not in EXPECTED
         ]
         if found:
             width = get_terminal_size().columns
