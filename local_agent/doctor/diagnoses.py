@@ -212,6 +212,14 @@ _OWN: Final = {
             zh="codexbridge service logs 会说明原因；然后运行 codexbridge service install",
         ),
     ),
+    "service.gone": Diagnosis(
+        Told(
+            en="{file} starts {program}, which is not there",
+            zh="{file} 要启动的程序不存在：{program}",
+        ),
+        Told(en="no agent is started by it", zh="因此不会启动任何 Agent"),
+        Told(en="codexbridge service install", zh="codexbridge service install"),
+    ),
     "service.stopped": Diagnosis(
         Told(en="installed and not running", zh="已安装，没有运行"),
         Told(en="tasks wait at the gateway until it runs", zh="任务留在网关，直到它运行"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pwd
+import re
 import shlex
 import sqlite3
 import stat
@@ -52,6 +53,7 @@ _SERVICES: Final = (
     "Library/LaunchAgents/*codexbridge*.plist",
 )
 _SYSTEM_SERVICES: Final = "etc/systemd/system/codexbridge*.service"
+_OF_UNIT: Final = re.compile(r"^(ExecStart|User)=(.*\S)", re.MULTILINE)
 _SHOW: Final = (
     *("/usr/bin/systemctl", "--user", "show"),
     "--property=LoadState,ActiveState,SubState,UnitFileState",
@@ -289,9 +291,13 @@ async def approvals(here: Installation) -> Finding:
 
 async def service(here: Installation) -> Finding:
     """Look for a unit that starts the agent."""
-    found = await asyncio.to_thread(_units, here.home)
-    if not found:
+    units = await asyncio.to_thread(_units, here.home)
+    if not units:
         return Finding("service.none")
+    found = [path for path, gone in units.items() if gone is None]
+    if not found:
+        path, gone = next(iter(units.items()))
+        return Finding("service.gone", Tone.BAD, {"file": path, "program": gone})
     facts = {"file": _listed(found)}
     shown = await here.tool(*_SHOW, found[0].stem) if found[0].suffix == ".service" else None
     of = dict(line.partition("=")[::2] for line in (shown or "").splitlines())
@@ -306,9 +312,32 @@ async def service(here: Installation) -> Finding:
     return Finding("service.ok", facts=facts)
 
 
-def _units(home: Path) -> list[Path]:
-    places = [(home, pattern) for pattern in _SERVICES] + [(Path("/"), _SYSTEM_SERVICES)]
-    return [path for root, pattern in places for path in sorted(root.glob(pattern))]
+def _units(home: Path) -> dict[Path, str | None]:
+    """Return the units that start our agent, each with its program where that is gone."""
+    own = sorted(path for pattern in _SERVICES for path in home.glob(pattern))
+    us = (str(os.getuid()), _name_of(os.getuid()))
+    found: dict[Path, str | None] = {}
+    for path in (*own, *sorted(Path("/").glob(_SYSTEM_SERVICES))):
+        user, command = _unit(path)
+        if "gateway" in command or not (path in own or user in us or "%" in user):
+            continue
+        program = command[0] if command else ""
+        known = program.startswith("/") and not {"%", "$"} & {*program}
+        found[path] = program if known and not os.access(program, os.X_OK) else None
+    return found
+
+
+def _unit(path: Path) -> tuple[str, list[str]]:
+    """Return whom a unit of systemd runs as, and its command, as far as they can be read."""
+    text = ""
+    for file in (path, *sorted(path.parent.glob(f"{path.name}.d/*.conf"))):
+        with suppress(OSError):
+            text += file.read_text("utf-8", "replace") + "\n"
+    told = dict(_OF_UNIT.findall(text.replace("\\\n", " ")))
+    command: list[str] = []
+    with suppress(ValueError):  # quotes without an end
+        command = shlex.split(told.get("ExecStart", "").lstrip("@-:+!"))
+    return told.get("User", "root"), command
 
 
 # --- workspaces, policies, models ------------------------------------------------------------
