@@ -52,6 +52,17 @@ _OWN: Final = {
             zh="chmod u+rwx {path}；若文件系统以只读挂载，请查看 dmesg",
         ),
     ),
+    "home.config-read-only": Diagnosis(
+        Told(en="nothing can be written into {path}", zh="{path} 无法写入"),
+        Told(
+            en="the agent runs; pairing, workspaces and settings cannot be changed there",
+            zh="Agent 可以运行，但无法更改其中的配对、工作区和设置",
+        ),
+        Told(
+            en="if that is not meant: chmod u+w {path}, or mount it writable",
+            zh="如非本意：chmod u+w {path}，或以可写方式挂载",
+        ),
+    ),
     "home.open": Diagnosis(
         Told(en="other users may enter {path}", zh="其他用户可以进入 {path}"),
         Told(

@@ -81,7 +81,8 @@ def _home(places: Home) -> Finding:
             return Finding("home.no-folder", Tone.BAD, {"path": folder})
         if _is_foreign(folder):
             return _foreign(folder)
-        if not os.access(folder, os.W_OK | os.X_OK):
+        needed = os.W_OK if folder == places.state else os.R_OK
+        if not os.access(folder, needed | os.X_OK):
             return Finding("home.read-only", Tone.BAD, {"path": folder})
     if opened := [path for path in there if _is_open(path)]:
         return _closable("home.open", Tone.WARN, opened)
@@ -89,6 +90,8 @@ def _home(places: Home) -> Finding:
         return ill
     if links := [path for path in folders if path.is_symlink()]:
         return Finding("home.link", Tone.WARN, {"path": _listed(links)})
+    if places.config in there and not os.access(places.config, os.W_OK):
+        return Finding("home.config-read-only", Tone.WARN, {"path": places.config})
     if missing := [folder for folder in folders if folder not in there]:
         fix = Fix(MAKE, partial(_each, private_dir, missing))
         return Finding("home.new", facts={"path": _listed(missing)}, fix=fix)

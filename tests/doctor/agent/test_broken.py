@@ -375,6 +375,10 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     ),
     "a journal's log of another user": (foreign_log, {"home.foreign"}),
     "a read-only file system": (read_only, {"home.read-only"}),
+    "settings on a read-only file system": (
+        around("mount --bind {root}/config {root}/config\nmount -o remount,bind,ro {root}/config"),
+        {"home.config-read-only"},
+    ),
     "a file in the place of a folder": (
         lambda h, _: (h.state.rename(h.root / "old"), h.write("state", "")),
         {"home.no-folder"},
