@@ -27,7 +27,7 @@ _CHECKS: Final[tuple[tuple[str, Sentence, Look, tuple[str, ...]], ...]] = (
     ("desktop", Sentence(en="Windows", zh="窗口"), machine.desktop, ("settings",)),
     ("fonts", Sentence(en="Fonts", zh="字体"), machine.fonts, ("desktop",)),
     ("page", Sentence(en="Local page", zh="本地页面"), machine.page, ()),
-    ("journal", Sentence(en="Journal", zh="任务日志"), own.journal, ("home",)),
+    ("journal", Sentence(en="Journal", zh="任务日志"), own.journal, ("home", "disk")),
     ("pairing", Sentence(en="Pairing", zh="配对"), own.pairing, ("home",)),
     ("key", Sentence(en="Key", zh="密钥"), own.key, ("pairing", "journal")),
     ("audit", Sentence(en="Audit log", zh="审计日志"), own.audit, ("journal", "key")),

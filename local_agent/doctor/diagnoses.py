@@ -22,6 +22,9 @@ RUN: Final = Told(en="{command}", zh="{command}")
 FREE: Final = Told(
     en="free some: du -xh ~ | sort -h | tail", zh="清理空间：du -xh ~ | sort -h | tail"
 )
+NO_TASK_KEPT: Final = Told(
+    en="no task is taken in, since none can be kept", zh="任务无法保存，因此不会受理"
+)
 LINKED: Final = Told(
     en="put what it leads to in its place, private to you",
     zh="请用它指向的内容（仅你可访问）替换链接",
@@ -106,8 +109,19 @@ _OWN: Final = {
     ),
     "disk.full": Diagnosis(
         Told(en="full: {free} free at {path}", zh="已满：{path} 只剩 {free}"),
-        Told(en="no task is taken in, since none can be kept", zh="任务无法保存，因此不会受理"),
+        NO_TASK_KEPT,
         FREE,
+    ),
+    "disk.no-inodes": Diagnosis(
+        Told(
+            en="no file can be added at {path}: {free} are free, but no inode",
+            zh="{path} 无法再新建文件：空间还剩 {free}，但 inode 已用完",
+        ),
+        NO_TASK_KEPT,
+        Told(
+            en="delete what is not needed; where most files are: du --inodes -x ~ | sort -n | tail",
+            zh="删除不需要的文件；查找文件最多的目录：du --inodes -x ~ | sort -n | tail",
+        ),
     ),
     "settings.ok": Diagnosis(Told(en="{file}", zh="{file}")),
     "settings.none": Diagnosis(Told(en="no file: the defaults", zh="没有文件：使用默认值")),

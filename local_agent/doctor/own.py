@@ -162,8 +162,10 @@ def _disk(state: Path) -> Finding:
     found = os.statvfs(next(path for path in (state, *state.parents) if path.exists()))
     free = found.f_bavail * found.f_frsize
     facts = {"path": state, "free": f"{free // 1_000_000:,} MB"}
-    if free < FULL_BYTES or (found.f_files and not found.f_favail):
+    if free < FULL_BYTES:
         return Finding("disk.full", Tone.BAD, facts)
+    if found.f_files and not found.f_favail:
+        return Finding("disk.no-inodes", Tone.BAD, facts)
     if free < LOW_BYTES:
         return Finding("disk.low", Tone.WARN, facts)
     return Finding("disk.ok", facts=facts)

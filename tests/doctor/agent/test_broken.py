@@ -87,12 +87,17 @@ def read_only(house: House, _: ExitStack) -> None:
     house.around = f"mount --bind {house.root} {house.root}\nmount -o remount,bind,ro {house.root}"
 
 
-def full(house: House, _: ExitStack) -> None:
+def full(house: House, _: ExitStack, *, room: str = "size=6m") -> None:
     state = house.state
     house.around = (
-        f"cp -a {state} {state}.kept\nmount -t tmpfs -o size=6m,mode=700 none {state}\n"
+        f"cp -a {state} {state}.kept\nmount -t tmpfs -o {room},mode=700 none {state}\n"
         f"cp -a {state}.kept/. {state}/"
     )
+
+
+def full_of_files(house: House, ending: ExitStack) -> None:
+    full(house, ending, room="size=600m,nr_inodes=99")
+    house.around += f"\nn=0; while (: > {house.state}/keys/$n) 2>/dev/null; do n=$((n+1)); done"
 
 
 def key_of_another(house: House, _: ExitStack) -> None:
@@ -386,6 +391,7 @@ CASES: dict[str, tuple[Break, set[str]]] = {
     "a folder that is a link": (linked("state"), {"home.link"}),
     "a pairing that is a link": (linked("config/pairing.json"), {"home.files-link"}),
     "a full disk": (full, {"disk.full"}),
+    "a disk full of files": (full_of_files, {"disk.no-inodes"}),
     "a setting that there is not": (
         lambda h, _: h.write("config/agent.toml", MORE + agent_toml(h)),
         {"config.unknown-setting"},
