@@ -241,10 +241,10 @@ class Alarms:
     def announce(self, conn: Connection, event: str, *, app: str, at_ms: int) -> None:
         """Record and tell what WeCom does with an app, in the transaction that takes the event in.
 
-        Each is told at once, for the last one says how it stands; a flood is not.
+        Each is told at once, for the last one says how it stands; a flood of one kind is not.
         """
         known = LIFECYCLE.get(event)
-        if known is None or self._announced.take(app, at_ms) < 1:
+        if known is None or self._announced.take(f"{known}:{app}", at_ms) < 1:
             return
         self._log.warning(known, app=app)
         audit.append(conn, known, at_ms, app=app)
@@ -340,7 +340,7 @@ class Alarms:
 
     def _is_over(self, conn: Connection, alarm: _Due) -> bool:
         """Tell whether something of that app could be read since."""
-        event, app = alarm.key
+        event, app = alarm.key[0], str(alarm.facts.get("app", ""))
         if event not in UNREADABLE:
             return False
         noted = self._noted[app]

@@ -41,9 +41,9 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="The agent did not start. See why: {log}", zh="Agent 没有启动。原因见：{log}"
     ),
     "init.agent-gone": Sentence(
-        en="The agent ended unexpectedly. What waits for approval is kept. Its log: {log}\n"
+        en="The agent ended unexpectedly. What waits for approval is kept. Its log: {log}. "
         "To start it again: codexbridge agent",
-        zh="Agent 意外结束。等待批准的任务都已保存。日志：{log}\n再次启动：codexbridge agent",
+        zh="Agent 意外结束。等待批准的任务都已保存。日志：{log}。再次启动：codexbridge agent",
     ),
     "doctor.no-terminal": Sentence(
         en="--fix asks before each mend, so it needs a terminal, and goes without --json.",

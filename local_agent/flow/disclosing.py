@@ -50,7 +50,8 @@ MAX_SEALED_FILES: Final = 200  # that a seal names; the others are counted
 
 # Errors that come of looking at the workspace, by their families, and the states in which they do.
 _OF_WORKSPACE: Final = frozenset(
-    {"change", "command", "diff", "files", "path", "scratch", "sync", "undo"}
+    {"change", "command", "diff", "files", "path", "sandbox", "scratch", "sync", "undo"}
+    | {"workspace"}
 )
 _AT_WORK: Final = frozenset(
     {TaskState.PROPOSING, TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL}

@@ -21,10 +21,10 @@ from pydantic import JsonValue
 
 from common.errors import CodexBridgeError, InputError, StateError
 from common.model.intent import TaskIntent, TaskKind, UserRequest
-from common.model.proposal import Diff, TaskResult
-from common.model.state import TaskState
+from common.model.proposal import Diff, NoRequirement, TaskResult
+from common.model.state import Reason, TaskState
 from common.redact import redact
-from common.sentences import Lang, say
+from common.sentences import Lang, same, say
 from common.text import one_line
 from common.verbs import COMMANDS, Topic
 from local_agent.errors import ModelError
@@ -195,9 +195,8 @@ class Understanding:
         asks = asks or (kind is TaskKind.PLAYBOOK and bool(reading.subject or task.run))
         # What a run asks is shown here alone; its own task has been admitted, and tells the chat.
         is_told = task.step is None
-        found = None
-        if is_told:
-            found = await self._disclosure.admit(task, workspace, context, asks=asks)
+        admit = self._disclosure.admit
+        found = await admit(task, workspace, context, asks=asks) if is_told else None
         if found is None:
             made = self._proposed(task, reading, workspace, context)
             found = await unless_stopped(run, made)
@@ -225,6 +224,8 @@ class Understanding:
         result = _result(task, reading, found, workspace)
         if task.state is TaskState.PROPOSING:
             return await self._log.proposed(task, result)
+        if isinstance(found.requires, NoRequirement):  # there is nothing left to be released today
+            return await self._log.ended(task, Reason.REFUSED, same(found.summary))
         return await self._log.narrowed(task, result, chat=False)
 
     async def _proposed(
@@ -385,9 +386,8 @@ class Slots:
         self._here = asyncio.Semaphore(AT_ONCE)
         self._chat = asyncio.Semaphore(AT_ONCE)
         # Forgotten with the last who waits for it: a gateway names whom it likes.
-        self._own: WeakValueDictionary[tuple[str, str, str], asyncio.Semaphore] = (
-            WeakValueDictionary()
-        )
+        own: WeakValueDictionary[tuple[str, str, str], asyncio.Semaphore] = WeakValueDictionary()
+        self._own = own
 
     @asynccontextmanager
     async def taken(self, task: Task) -> AsyncIterator[None]:

@@ -35,7 +35,8 @@ _LAUNCHERS: Final = frozenset(
     {"env", "busybox", "toybox", "timeout", "nice", "ionice", "nohup", "time", "setsid", "stdbuf"}
     | {"xargs", "find", "flock", "script", "watch", "unshare", "taskset", "chrt", "prlimit"}
     | {"strace", "ltrace", "setarch", "numactl", "fakeroot", "unbuffer", "parallel", "systemd-run"}
-    | {"xvfb-run", "dbus-run-session", "uv", "poetry", "pdm", "pipenv", "bundle", "npx"}
+    | {"xvfb-run", "dbus-run-session", "uv", "poetry", "pdm", "pipenv", "bundle", "npx", "npm"}
+    | {"pnpm", "yarn", "bunx", "sg", "valgrind", "faketime", "linux32", "linux64", "i386", "x86_64"}
     | _PRIVILEGE
 )
 # What they are given after an option, or with it, is a command line: by that option's letter, and
@@ -48,12 +49,13 @@ _READ_A_LINE: Final = {
     "flock": ("c", "wE"),
     "fish": ("c", "CdDfo"),
     "npx": ("c", "pw"),
+    "npm": ("c", "pw"),
+    "sg": ("c", ""),
 }
+MOST_STARTED: Final = 16  # programs in one command; one with more counts as what hides a shell
 # Those that a link of another name would hide; the names of the last two say what they do.
-RUN_OTHERS: Final = (_SHELLS | _LAUNCHERS | _READ_A_LINE.keys()) - {"busybox", "toybox"}
-_LINE_OPTION: Final = re.compile(
-    r"--(?:command|session-command|split-string|call)(?P<line>=.*)?", re.DOTALL
-)
+_RUN_OTHERS: Final = (_SHELLS | _LAUNCHERS | _READ_A_LINE.keys()) - {"busybox", "toybox"}
+_LINE_OPTIONS: Final = ("--command", "--session-command", "--split-string", "--call")
 _LONG_VALUES: Final = frozenset({"--rcfile", "--init-file", "--interval"})
 _PUBLISHES: Final = frozenset(
     {
@@ -119,11 +121,17 @@ def command_facts(payload: Mapping[str, Any], around: Circumstances) -> CommandF
     )
 
 
+def hides(link: str, target: str) -> bool:
+    """Tell whether a link, by its name, hides that a shell, or what starts one, is started."""
+    name, real = _name(link), _name(target)
+    return real in _RUN_OTHERS and name != real and not {name, real} <= _SHELLS
+
+
 def started(payload: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the words of a sealed command, the first one as what a link of that name leads to."""
     program, *rest = payload["argv"]
     name = posixpath.basename(payload["executable"]["path"])
-    return (name if name in RUN_OTHERS else program, *rest)
+    return (name if _name(name) in _RUN_OTHERS else program, *rest)
 
 
 def shell_at(argv: Sequence[str]) -> int | None:
@@ -140,9 +148,13 @@ def script_at(argv: Sequence[str]) -> int | None:
 
 def _shell(argv: Sequence[str]) -> tuple[int, int | None] | None:
     """Return which word is a shell, or has one read a line, and which argument that is."""
+    names = map(_name, argv if _name(argv[0]) in _LAUNCHERS else argv[:1])
+    known = _SHELLS | _READ_A_LINE.keys() | {"watch"}
+    found = [(at, name) for at, name in enumerate(names) if name in known]
+    if len(found) > MOST_STARTED:  # each is looked at to the end of the command
+        return found[0][0], found[-1][0]
     first = None
-    for at, word in enumerate(argv if _name(argv[0]) in _LAUNCHERS else argv[:1]):
-        name = _name(word)
+    for at, name in found:
         line = _line_of(argv, at + 1, name) if name in _READ_A_LINE else None
         if line is None and (name in _SHELLS or name == "watch"):
             line = _script_of(argv, at + 1, is_watch=name == "watch")
@@ -183,8 +195,8 @@ def _line_of(argv: Sequence[str], start: int, name: str) -> int | None:
     for at, word in enumerate(argv[start:], start):
         if skip:
             skip = False
-        elif found := _LINE_OPTION.fullmatch(word):
-            return at if found["line"] else _there(argv, at + 1)
+        elif _is_line_option(word):
+            return at if "=" in word else _there(argv, at + 1)
         elif found := option.fullmatch(word):
             if found["line"]:
                 return at if found["value"] else _there(argv, at + 1)
@@ -194,6 +206,11 @@ def _line_of(argv: Sequence[str], start: int, name: str) -> int | None:
         else:
             skip = word.startswith("--") and "=" not in word and word != "--"
     return None
+
+
+def _is_line_option(word: str) -> bool:
+    name = word.partition("=")[0]  # long ones may be cut short
+    return len(name) > len("--") and any(known.startswith(name) for known in _LINE_OPTIONS)
 
 
 def _there(argv: Sequence[str], at: int) -> int | None:

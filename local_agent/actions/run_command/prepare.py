@@ -23,7 +23,7 @@ from common.seal import Place, Seal
 from common.strict_json import canonical
 from local_agent.actions.run_command.command_line import SHELL, CommandLine
 from local_agent.actions.run_command.payload import Executable, SealedCopy, command_payload
-from local_agent.safety.risk_commands import RUN_OTHERS
+from local_agent.safety.risk_commands import hides
 from local_agent.sandbox.bubblewrap import (
     NOT_SANDBOXED,
     Level,
@@ -371,8 +371,8 @@ def resolve_program(
     """Return the program that a command's first word means.
 
     ``path`` is what is executed, not its target: a venv's ``python`` must be started by the link.
-    Only a shell, or what starts one, is started as itself by a link of another name: it would hide
-    that from whoever approves.
+    Only a shell, or what starts one, is started as itself by a link of another name that is not the
+    system's: it would hide that from whoever approves.
     ``dev`` and ``ino`` are the target's, so that turning the link elsewhere shows.
 
     Args:
@@ -405,9 +405,9 @@ def resolve_program(
     if not stat.S_ISREG(status.st_mode) or not os.access(held, os.X_OK):
         raise InputError("command.not-found", program=word)
     inside = real.is_relative_to(workspace.path)
-    hides = real.name in RUN_OTHERS and found.name not in RUN_OTHERS
+    by_target = hides(found.name, real.name) and not any(map(found.is_relative_to, SYSTEM))
     return Executable(
-        path=str(real if hides else found),
+        path=str(real if by_target else found),
         dev=status.st_dev,
         ino=status.st_ino,
         sha256=_sha256(held, word) if inside else None,

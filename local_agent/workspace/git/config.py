@@ -31,9 +31,9 @@ MAX_NAME_BYTES: Final = 200
 
 MAX_CONFIG_BYTES: Final = 64 * 1024
 
-_HOOKS: Final = re.compile(
-    r'^[^#;\n]*?\bhookspath\s*=\s*"?([^"\n#;]+?)"?\s*$', re.IGNORECASE | re.MULTILINE
-)
+_PERSONS: Final = (".gitconfig", ".config/git/config")
+_HOOKS: Final = re.compile(r"^[^#;\n]*?\bhookspath[ \t]*=(.*)", re.IGNORECASE | re.MULTILINE)
+_PARTS: Final = re.compile(r'"([^"]*)"|([^"#;]+)|[#;].*')
 _REWRITE: Final = re.compile(r"url\.(?P<base>.+)\.(?P<push>push)?insteadof", re.DOTALL)
 
 
@@ -128,7 +128,9 @@ def hook_places(workspace: Path) -> tuple[str, ...]:
         named = [*_configured(hooks_path(repository)), *_linked(Path(repository.path))]
     else:  # git may read what libgit2 does not, such as a repository by SHA-256
         git = workspace / ".git"
-        named = [*map(Path, _written_hooks(git / "config")), *_linked(git)]
+        files = (git / "config", *(Path.home() / file for file in _PERSONS))
+        named = [place for file in files for place in _written_hooks(file)]
+        named += _linked(git)
     places = {place for name in named for place in _within(workspace, workspace / name)}
     return tuple(sorted(places))
 
@@ -138,16 +140,22 @@ def is_hook(path: str, places: tuple[str, ...]) -> bool:
     return any(path == place or path.startswith(f"{place}/") for place in places)
 
 
-def _written_hooks(config: Path) -> list[str]:
-    """Return every place that a repository's own file may mean by ``core.hooksPath``."""
+def _written_hooks(config: Path) -> Iterator[Path]:
+    """Give every place that a file may mean by ``core.hooksPath``, whatever section it stands in.
+
+    As git reads a value: an escaped line end joins lines, quotes go, and outside of these a comment
+    begins.
+    """
     if not opens_at_once(config):
-        return []
+        return
     try:
         with config.open("rb") as file:
-            written = os.fsdecode(file.read(MAX_CONFIG_BYTES))
+            written = os.fsdecode(file.read(MAX_CONFIG_BYTES)).replace("\\\n", "")
     except OSError:
-        return []
-    return [os.path.expanduser(found) for found in _HOOKS.findall(written) if "\0" not in found]  # noqa: PTH111
+        return
+    for value in _HOOKS.findall(written):
+        bare = "".join(quoted or plain for quoted, plain in _PARTS.findall(value))
+        yield from _configured(bare.strip())
 
 
 def _configured(value: str) -> Iterator[Path]:

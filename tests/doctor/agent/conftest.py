@@ -72,6 +72,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Good]:
         try:
             configure(place, {"chat": http(server, "chat")}, asked="chat")
             place.start_all(workspace, "true")
+            place.admin("member", "set", "zhangwei", "--role", "admin")
             place.callback("@dev test")
             first = place.waiting()["short_id"]
             place.approve(first)

@@ -189,6 +189,9 @@ async def test_what_is_kept_in_memory_is_bounded(scene: Scene) -> None:
     entries = await scene.audited()
     assert len(entries) == MAX_KEPT + 1
     assert entries[-1][1]["count"] == 100
+    scene.alarms("callback.ciphertext", app="shop")
+    await scene.alarms.flush()
+    assert (await scene.audited())[-1] == ("callback.ciphertext", {"app": "shop"})
 
 
 async def test_an_alarm_that_cannot_be_stored_is_kept_until_it_can(

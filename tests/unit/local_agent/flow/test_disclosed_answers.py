@@ -164,6 +164,7 @@ async def heard(desk: Desk, text: str) -> tuple[str, str]:
     ("text", "refusal", "action"),
     [
         ("@dev test", MISSING, "disclose"),
+        ("@dev test", InputError("sandbox.link", path=SECRET), "disclose"),
         ("@dev run the tests of cart", None, "run_command"),
         ("@dev lint", None, "disclose"),  # nothing tells how
         (f'@dev test --cmd="./{SECRET}"', MISSING, "disclose"),
@@ -186,6 +187,17 @@ async def test_at_ask_the_chat_cannot_tell_what_a_wish_came_to(
     if isinstance(refusal, RefusedError):
         desk.applier.refusal, desk.policy = None, Policy(refuse_paths=(SECRET,))
     assert await heard(desk, text) == (action, usual[1])
+    assert SECRET not in await told(desk)
+
+
+@pytest.mark.requirement("R53")
+async def test_at_ask_nothing_waits_for_a_release_that_no_day_allows(desk: Desk) -> None:
+    answers(desk, level="ask", daily_reads=0)
+    task_id = await desk.ask(f'@dev test --cmd="./{SECRET}"')
+    await desk.waiting(task_id)
+    desk.executor.refusal = MISSING
+    await desk.engine.refresh(task_id)
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.REFUSED
     assert SECRET not in await told(desk)
 
 

@@ -429,10 +429,15 @@ def test_a_venv_of_the_systems_python_may_be_named_by_its_path(
 
 @pytest.mark.parametrize("program", ["/bin/sh", "/usr/bin/env"])
 def test_a_link_hides_no_shell(workspace: Workspace, program: str) -> None:
-    (workspace.path / "tool").symlink_to(program)
-    assert _resolve("./tool", workspace).path == os.path.realpath(program)
-    (workspace.path / "bash").symlink_to(program)
+    for name in ("tool", "nice"):
+        (workspace.path / name).symlink_to(program)
+        assert _resolve(f"./{name}", workspace).path == os.path.realpath(program)
+
+
+def test_a_link_that_says_what_it_is_is_started_as_it_is(workspace: Workspace) -> None:
+    (workspace.path / "bash").symlink_to("/bin/sh")
     assert _resolve("./bash", workspace).path == str(workspace.path / "bash")
+    assert _resolve("/usr/bin/linux64", workspace).path == "/usr/bin/linux64"
 
 
 def test_without_a_sandbox_a_link_of_the_workspace_still_leads_nowhere_else(

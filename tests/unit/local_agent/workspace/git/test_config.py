@@ -74,7 +74,9 @@ def test_what_libgit2_cannot_open_may_have_hooks_all_the_same(
     with (Path(repository.path) / "config").open("a", encoding="utf-8") as config:
         config.write('[extensions]\n\tobjectFormat = sha256\n[core]\n\tHooksPath = "tools/hooks"\n')
         config.write("\trepositoryFormatVersion = 1\n# hookspath = not/this\n")
-    assert _places(repository) == ("tools/check.sh", "tools/hooks")
+        config.write('\thooksPath = to"ol"s/ho\\\noks2 # mine\n\thooksPath = hooks3; mine\n')
+    places = ("hooks3", "tools/check.sh", "tools/hooks", "tools/hooks2")
+    assert _places(repository) == places
 
 
 def test_without_any_there_are_none(repository: pygit2.Repository, tmp_path: Path) -> None:
