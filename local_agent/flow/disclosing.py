@@ -28,6 +28,7 @@ from common.model.proposal import (
     ReadFile,
     Release,
     SearchResults,
+    TaskResult,
 )
 from common.model.state import TaskState
 from common.sentences import Lang, say
@@ -187,6 +188,8 @@ def why_not_done(task: Task, error: CodexBridgeError) -> Proposed | None:
     """Return as an answer why the chat's wish cannot be done, where that tells of the workspace."""
     if task.source != "wecom" or task.step is not None or task.state not in _AT_WORK:
         return None
+    if _is_release(task):  # that one cannot even be asked for: another would fare no better
+        return None
     if isinstance(error, RefusedError):
         tells = error.path is not None
     else:
@@ -195,6 +198,11 @@ def why_not_done(task: Task, error: CodexBridgeError) -> Proposed | None:
         return None
     why = summaries.of_early_end(error, task)[1](task.lang)
     return replace(answer(why, details=why), not_done=True)
+
+
+def _is_release(task: Task) -> bool:
+    asked = TaskResult.model_validate_json(task.proposal_json) if task.proposal_json else None
+    return asked is not None and isinstance(asked.proposal, Release)
 
 
 def _is_remote_read(task: Task) -> bool:

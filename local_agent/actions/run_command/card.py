@@ -65,9 +65,9 @@ FOLDER: Final = Sentence(en="Folder", zh="目录")
 TOP: Final = Sentence(en="the top of the workspace", zh="工作区根目录")
 COMPARED: Final = Sentence(en="Files", zh="文件")
 BY_STAMPS: Final = Sentence(
-    en="compared with now before it runs: by content, but the largest, which are too large or too "
-    "much, by size and time alone",
-    zh="运行前与此刻比对：按内容；其中最大的文件过大或过多，只按大小和时间",
+    en="checked before it runs: by content, but the largest, which are too large or too many, by "
+    "size and time alone",
+    zh="运行前会核对是否有变化：按内容核对，但其中最大的文件过大或过多，只核对大小和时间",
 )
 ENVIRONMENT: Final = Sentence(en="Environment", zh="环境变量")
 NO_ENVIRONMENT: Final = Sentence(en="none", zh="无")

@@ -31,7 +31,7 @@ MAX_NAME_BYTES: Final = 200
 
 MAX_CONFIG_BYTES: Final = 64 * 1024
 
-_PERSONS: Final = (".gitconfig", ".config/git/config")
+_PERSONS: Final = ("~/.gitconfig", "~/.config/git/config")
 _HOOKS: Final = re.compile(r"^[^#;\n]*?\bhookspath[ \t]*=(.*)", re.IGNORECASE | re.MULTILINE)
 _PARTS: Final = re.compile(r'"([^"]*)"|([^"#;]+)|[#;].*')
 _REWRITE: Final = re.compile(r"url\.(?P<base>.+)\.(?P<push>push)?insteadof", re.DOTALL)
@@ -128,7 +128,7 @@ def hook_places(workspace: Path) -> tuple[str, ...]:
         named = [*_configured(hooks_path(repository)), *_linked(Path(repository.path))]
     else:  # git may read what libgit2 does not, such as a repository by SHA-256
         git = workspace / ".git"
-        files = (git / "config", *(Path.home() / file for file in _PERSONS))
+        files = (git / "config", *(Path(os.path.expanduser(file)) for file in _PERSONS))  # noqa: PTH111
         named = [place for file in files for place in _written_hooks(file)]
         named += _linked(git)
     places = {place for name in named for place in _within(workspace, workspace / name)}

@@ -202,6 +202,18 @@ async def test_at_ask_nothing_waits_for_a_release_that_no_day_allows(desk: Desk)
 
 
 @pytest.mark.requirement("R53")
+async def test_at_ask_a_release_that_cannot_be_sealed_ends_the_task(
+    desk: Desk, tmp_path: Path
+) -> None:
+    answers(desk, level="ask")
+    gone = tmp_path / "gone"
+    desk.shelf.entries[0] = replace(desk.shelf.entries[0], path=gone)
+    desk.executor.refusal = InputError("workspace.gone", path=gone)
+    task_id = await desk.ask(f'@dev test --cmd="./{SECRET}"')
+    assert (await desk.until(task_id, *FINAL)).reason is Reason.FAILED
+
+
+@pytest.mark.requirement("R53")
 async def test_at_ask_the_person_is_shown_why_and_lets_it_go(desk: Desk) -> None:
     answers(desk, level="ask")
     desk.executor.refusal = MISSING

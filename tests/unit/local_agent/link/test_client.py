@@ -222,7 +222,10 @@ async def test_a_clock_off_by_an_hour_is_told_with_its_seconds(skew_s: int) -> N
 
 
 @pytest.mark.requirement("R15")
-@pytest.mark.parametrize("proxy", ["socks5h://127.0.0.1:9", "http://127.0.0.1:port", "127.0.0.1:9"])
+@pytest.mark.parametrize(
+    "proxy",
+    ["socks5h://me:hunter2@127.0.0.1:9", "http://me:hunter2@127.0.0.1:port", "me:hunter2@[::1]:9"],
+)
 async def test_a_proxy_that_cannot_be_used_ends_no_agent(
     proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,6 +233,8 @@ async def test_a_proxy_that_cannot_be_used_ends_no_agent(
     monkeypatch.delenv("NO_PROXY", raising=False)
     async with dialling(443, scheme="https") as dialled:
         await dialled.becomes("waiting", "http")
+    assert dialled.log.seen, "and it is said"
+    assert "hunter2" not in str(dialled.log.seen)
 
 
 async def test_a_redirect_is_not_followed() -> None:
