@@ -20,7 +20,7 @@ from common.sentences import Lang, say
 from common.text import one_line
 from common.verbs import Topic
 from local_agent.flow import words
-from local_agent.flow.ports import TaskStore
+from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.run import rests
 from local_agent.flow.standing import RunStanding
 from local_agent.flow.task import may_see
@@ -56,7 +56,7 @@ class OpenTasks:
         standing: Tells where a run of a playbook stands.
     """
 
-    def __init__(self, store: TaskStore, clock: Clock, standing: Standing = _unknown) -> None:
+    def __init__(self, store: JournalStore, clock: Clock, standing: Standing = _unknown) -> None:
         self._store = store
         self._clock = clock
         self._standing = standing

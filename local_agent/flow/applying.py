@@ -18,7 +18,7 @@ from common.sentences import Lang, say
 from local_agent.actions.operation import Blobs
 from local_agent.errors import RefusedError
 from local_agent.flow import words
-from local_agent.flow.ports import TaskStore
+from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
@@ -40,7 +40,7 @@ class ApplyProposer:
 
     def __init__(
         self,
-        store: TaskStore,
+        store: JournalStore,
         blobs: Blobs,
         *,
         show_again: Callable[[str], Awaitable[None]],

@@ -41,8 +41,9 @@ from local_agent.flow.approvals import (
     question,
 )
 from local_agent.flow.following import made_in
+from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.parts import UNKNOWN, Performer, recorded
-from local_agent.flow.ports import Gate, TaskStore, Workspaces
+from local_agent.flow.ports import Gate, Workspaces
 from local_agent.flow.run import Run, StoppedError, unless_stopped
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.sealing import Sealer
@@ -89,7 +90,7 @@ class Approving:
         self,
         *,
         log: TaskLog,
-        store: TaskStore,
+        store: JournalStore,
         gate: Gate,
         workspaces: Workspaces,
         sealer: Sealer,

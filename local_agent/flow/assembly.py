@@ -9,10 +9,11 @@ from common.clock import Clock
 from local_agent.actions.operation import Blobs, Copies, Executors
 from local_agent.flow.bus import Bus
 from local_agent.flow.checking import Checking
+from local_agent.flow.disclosing import Disclosure
 from local_agent.flow.engine import Engine, Log
 from local_agent.flow.gate import Entrance
 from local_agent.flow.journal_store import JournalStore
-from local_agent.flow.ports import Disclosure, Gate, Mind, Site, TaskStore, Workspaces
+from local_agent.flow.ports import Gate, Mind, Site, Workspaces
 from local_agent.flow.run import Resting
 from local_agent.flow.task import TaskLog
 from local_agent.safety.policy import Policy
@@ -87,7 +88,7 @@ def build_engine(
 
 
 def _checking(
-    store: TaskStore, workspaces: Workspaces, settings: AgentSettings, *, user: str, sandbox: str
+    store: JournalStore, workspaces: Workspaces, settings: AgentSettings, *, user: str, sandbox: str
 ) -> Checking:
     return Checking(
         store=store,

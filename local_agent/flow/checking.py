@@ -15,7 +15,8 @@ from common.ids import new_short_id, new_uuid
 from common.seal import Seal
 from common.verbs import Topic
 from local_agent.flow.approvals import check_standing, question
-from local_agent.flow.ports import NewTask, TaskStore, Workspaces
+from local_agent.flow.journal_store import JournalStore
+from local_agent.flow.ports import NewTask, Workspaces
 from local_agent.flow.task import submit_named
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -42,7 +43,7 @@ class Checking:
     def __init__(
         self,
         *,
-        store: TaskStore,
+        store: JournalStore,
         workspaces: Workspaces,
         prefix: str,
         user: str,

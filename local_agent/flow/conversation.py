@@ -15,7 +15,7 @@ from common.sentences import Sentence, say
 from common.text import one_line
 from local_agent.actions.operation import Blobs
 from local_agent.flow import words
-from local_agent.flow.ports import TaskStore
+from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import may_see
 from local_agent.propose.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
 from local_agent.store.tasks import Task
@@ -51,7 +51,7 @@ class Conversation:
         blobs: Where diffs lie.
     """
 
-    def __init__(self, store: TaskStore, blobs: Blobs) -> None:
+    def __init__(self, store: JournalStore, blobs: Blobs) -> None:
         self._store = store
         self._blobs = blobs
 

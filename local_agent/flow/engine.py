@@ -26,7 +26,8 @@ from common.sentences import same
 from local_agent.actions.operation import Copies
 from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
-from local_agent.flow.ports import Gate, NewTask, RunWish, TaskStore
+from local_agent.flow.journal_store import JournalStore
+from local_agent.flow.ports import Gate, NewTask, RunWish
 from local_agent.flow.run import Resting, Run, StoppedError, rests
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog, may_see, submit_named
@@ -64,7 +65,7 @@ class Engine:
     def __init__(
         self,
         *,
-        store: TaskStore,
+        store: JournalStore,
         tasks: TaskLog,
         make_steps: Callable[[], Steps],
         gate: Gate,
@@ -459,7 +460,7 @@ def _result(task: Task) -> TaskResult:
     return TaskResult.model_validate_json(task.proposal_json or "")
 
 
-async def settle_interrupted(store: TaskStore, approving: Approving) -> int:
+async def settle_interrupted(store: JournalStore, approving: Approving) -> int:
     """End every task with an intent but no outcome, as far as can be proved; return how many.
 
     The intent is written before the task enters EXECUTING, so a task may still be waiting here.

@@ -16,7 +16,8 @@ from common.errors import InputError, StateError
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.verbs import BY_NAME, Topic
 from local_agent.flow.conversation import Conversation, result_of
-from local_agent.flow.ports import TaskStore, Workspaces
+from local_agent.flow.journal_store import JournalStore
+from local_agent.flow.ports import Workspaces
 from local_agent.flow.task import may_see
 from local_agent.store.tasks import Task
 from local_agent.understand.folding import fold, seen
@@ -49,7 +50,7 @@ class Following:
     """
 
     def __init__(
-        self, store: TaskStore, conversation: Conversation, workspaces: Workspaces
+        self, store: JournalStore, conversation: Conversation, workspaces: Workspaces
     ) -> None:
         self._store = store
         self._conversation = conversation

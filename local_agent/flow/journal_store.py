@@ -1,4 +1,4 @@
-"""The engine's `TaskStore` over the journal's thread."""
+"""The tasks of the engine, in the journal: over the journal's thread."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ from local_agent.actions.registry import ACTIONS
 from local_agent.actions.steps.action import part_task
 from local_agent.flow import summaries
 from local_agent.flow.approvals import question
-from local_agent.flow.ports import Gate, TaskStore
+from local_agent.flow.journal_store import JournalStore
+from local_agent.flow.ports import Gate
 from local_agent.safety.action_facts import parts_of
 from local_agent.safety.grant import Grant
 from local_agent.store.approvals import StoredApproval
@@ -70,7 +71,9 @@ class Performer:
         operations: One for each action.
     """
 
-    def __init__(self, gate: Gate, store: TaskStore, operations: Mapping[str, Operation]) -> None:
+    def __init__(
+        self, gate: Gate, store: JournalStore, operations: Mapping[str, Operation]
+    ) -> None:
         self._gate = gate
         self._store = store
         self._operations = operations

@@ -1,7 +1,6 @@
-"""What the engine needs of the parts below it, as Protocols: fakes in tests, real parts in `app`.
+"""What the engine hands its parts, and what it sees of the gate and of the workspaces.
 
-The real parts are synchronous SQLite behind one writer thread, the approval gate, the executor and
-the workspace readers; the engine sees them only through these names.
+The gate stands here without the method that decides: no part of the flow can name it.
 """
 
 from __future__ import annotations
@@ -20,16 +19,9 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.flow.approvals import Decision, Notice, PendingApproval
     from local_agent.models.backend import Chosen
     from local_agent.playbooks.library import Found
-    from local_agent.propose.base import Proposed
     from local_agent.propose.coding import Lend
-    from local_agent.propose.context.collected import Collected
     from local_agent.safety.grant import Grant
     from local_agent.safety.risk import Circumstances
-    from local_agent.store.approvals import StoredApproval
-    from local_agent.store.effects import Effect
-    from local_agent.store.runs import Runs, StoredRun
-    from local_agent.store.tasks import Task
-    from local_agent.store.turns import StoredTurn
     from local_agent.workspace.registry import Workspace
 
 
@@ -130,84 +122,6 @@ class Mind:
     lend: Lend
 
 
-class TaskStore(Protocol):
-    """The journal of tasks, behind its writer thread."""
-
-    async def create(self, new: NewTask, at_ms: int) -> Task:
-        """Write a local task in RECEIVED; raises StoreError on a known task or short ID."""
-        ...
-
-    async def create_carrier(
-        self, new: NewTask, at_ms: int, write: Callable[[Runs], StoredRun]
-    ) -> StoredRun:
-        """Write what a task is to do of a run, and the task; neither without the other."""
-        ...
-
-    async def get(self, task_id: str) -> Task:
-        """Return the task; raises StateError ``task.unknown``."""
-        ...
-
-    async def open_tasks(self) -> Sequence[Task]:
-        """Return all tasks that are not final, oldest first."""
-        ...
-
-    async def change(self, change: Change) -> Task:
-        """Apply one step and return the task; an illegal one raises and changes nothing."""
-        ...
-
-    async def named(self, short_id: str) -> Task:
-        """Return the task that people mean by a short ID; raises StateError ``task.unknown``."""
-        ...
-
-    async def request_cancel(self, task_id: str) -> bool:
-        """Note durably that the task is to be cancelled; False when it has ended."""
-        ...
-
-    async def newest_approval(self, task_id: str) -> StoredApproval | None:
-        """Return the newest approval of a task, whatever became of it."""
-        ...
-
-    async def approval(self, approval_id: str) -> StoredApproval:
-        """Return an approval by its own id; raises StateError ``approval.unknown``."""
-        ...
-
-    async def newest_check(self, approval_id: str) -> Task | None:
-        """Return the newest task that tries out the change of an approval, or None."""
-        ...
-
-    async def earlier(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
-        """Return what the same person asked before in the same thread, newest first."""
-        ...
-
-    async def proposals(self, task: Task, *, since_ms: int, limit: int) -> Sequence[Task]:
-        """Return what was proposed to the same person in the same conversation, newest first."""
-        ...
-
-    async def last_log(self, workspace: str) -> str | None:
-        """Return the name of the log of the last command in a workspace, by its path."""
-        ...
-
-    async def begin_turn(self, turn: StoredTurn) -> int:
-        """Write a turn of a model that begins, and return its number."""
-        ...
-
-    async def end_turn(self, number: int, turn: StoredTurn) -> None:
-        """Write how a turn ended."""
-        ...
-
-    async def interrupted(self) -> Sequence[str]:
-        """Return the tasks that have an effect without an outcome."""
-        ...
-
-    async def begun(self, approval_id: str) -> Sequence[Effect]:
-        """Return the parts of an approval that were begun, in their order."""
-        ...
-
-    async def end_part(self, effect: Effect, reason: Reason) -> None:
-        """Record how a part ended that was cut off, where others follow that are not begun."""
-        ...
-
-
 class Gate(Protocol):
     """The approval gate (`local_agent.flow.gate`), without the method that decides."""
 
@@ -237,26 +151,6 @@ class Gate(Protocol):
 
     def listen(self, listener: Callable[[Notice], None]) -> None:
         """Have everything told that happens to approvals."""
-        ...
-
-
-class Disclosure(Protocol):
-    """What is read for the chat, and what it is told of it (`local_agent.flow.disclosing`)."""
-
-    async def admit(
-        self, task: Task, workspace: Workspace | None, context: Collected, *, asks: bool
-    ) -> Proposed | None:
-        """Count a read before a model is asked; or return why it is not made today."""
-        ...
-
-    async def charge(self, task: Task, workspace: Workspace | None) -> bool:
-        """Count a request before a model is asked what it is; False when that is too much."""
-        ...
-
-    async def release(
-        self, task: Task, workspace: Workspace | None, found: Proposed, context: Collected
-    ) -> Proposed:
-        """Return a proposal as it may leave."""
         ...
 
 

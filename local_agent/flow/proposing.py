@@ -18,8 +18,10 @@ from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
 from local_agent.flow.applying import ApplyProposer, PatchProposer
 from local_agent.flow.conversation import Conversation, ReviseProposer
 from local_agent.flow.counting import CountedBackend
+from local_agent.flow.disclosing import Disclosure
 from local_agent.flow.following import Following
-from local_agent.flow.ports import Disclosure, Mind, TaskStore, Workspaces
+from local_agent.flow.journal_store import JournalStore
+from local_agent.flow.ports import Mind, Workspaces
 from local_agent.flow.run_asking import StepQuestions
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.standing import RunStanding
@@ -68,7 +70,7 @@ class Proposing:
         show_again: Brings the question of a task before the person once more.
     """
 
-    store: TaskStore
+    store: JournalStore
     tasks: TaskLog
     mind: Mind
     blobs: Blobs

@@ -16,15 +16,10 @@ from local_agent.actions.registry import make_operations
 from local_agent.actions.steps.action import RunSteps
 from local_agent.flow import playing
 from local_agent.flow.approving import Approving
+from local_agent.flow.disclosing import Disclosure
+from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.playing import Playing
-from local_agent.flow.ports import (
-    Disclosure,
-    Gate,
-    Mind,
-    Site,
-    TaskStore,
-    Workspaces,
-)
+from local_agent.flow.ports import Gate, Mind, Site, Workspaces
 from local_agent.flow.proposing import Proposing
 from local_agent.flow.run_asking import Fitting
 from local_agent.flow.sealing import Sealer
@@ -62,7 +57,7 @@ class Carrier(playing.Carrier, Protocol):
 def build_steps(
     *,
     db: JournalThread,
-    store: TaskStore,
+    store: JournalStore,
     tasks: TaskLog,
     gate: Gate,
     executors: Executors,
@@ -124,7 +119,7 @@ def _operations(
     executors: Executors,
     copies: Copies,
     blobs: Blobs,
-    store: TaskStore,
+    store: JournalStore,
     applied: AppliedChanges,
     settings: AgentSettings,
 ) -> Mapping[str, Operation]:

@@ -31,7 +31,8 @@ from common.model.state import Reason, TaskState, final_of
 from common.protocol.bodies import EventBody, ResultBody
 from common.sentences import LANGS, Words, same
 from local_agent.flow.bus import Bus, Told
-from local_agent.flow.ports import Change, NewTask, TaskStore
+from local_agent.flow.journal_store import JournalStore
+from local_agent.flow.ports import Change, NewTask
 from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat, write_ending
 from local_agent.store.tasks import Task
 
@@ -95,7 +96,7 @@ def member_of(task: Task) -> tuple[str, str, str]:
 class TaskLog:
     """Writes every step of every task."""
 
-    def __init__(self, store: TaskStore, bus: Bus, clock: Clock) -> None:
+    def __init__(self, store: JournalStore, bus: Bus, clock: Clock) -> None:
         self._store = store
         self._bus = bus
         self._clock = clock

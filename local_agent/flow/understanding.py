@@ -30,9 +30,9 @@ from common.verbs import COMMANDS, Topic
 from local_agent.errors import ModelError
 from local_agent.flow import words
 from local_agent.flow.conversation import Conversation, Revised
-from local_agent.flow.disclosing import why_not_done
+from local_agent.flow.disclosing import Disclosure, why_not_done
 from local_agent.flow.following import Following, as_meant, as_set_now
-from local_agent.flow.ports import Disclosure, Workspaces
+from local_agent.flow.ports import Workspaces
 from local_agent.flow.run import Run, unless_stopped
 from local_agent.flow.streaming import Streams
 from local_agent.flow.task import TaskLog, member_of

@@ -15,7 +15,7 @@ from local_agent.actions.steps.action import steps_of
 from local_agent.actions.undo.action import Applied
 from local_agent.flow import words
 from local_agent.flow.conversation import OFFERED, offer
-from local_agent.flow.ports import TaskStore
+from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer, nothing
@@ -75,7 +75,7 @@ class UndoProposer:
     A member may ask for their own tasks alone; another's is an unknown one.
     """
 
-    def __init__(self, store: TaskStore, applied: AppliedChanges) -> None:
+    def __init__(self, store: JournalStore, applied: AppliedChanges) -> None:
         self._store = store
         self._applied = applied
 
