@@ -34,7 +34,25 @@ _HIDDEN = re.compile(
 _UNUSUAL = re.compile(r"[^ -~\n\t]+")
 _STACKED = 4  # marks on one letter; no script has more, and a tower of them covers other lines
 _NO_LETTERS = re.compile(rf"[^\w\x00-\x7f]{{{_STACKED + 1},}}")  # where such marks may be
-_SENTENCE_END = re.compile(r"[。！？；…]|[.!?;](?=\s)")
+# A number or a single letter before a dot makes no sentence: ``2. Then …``, ``e.g. this``.
+_SENTENCE_END = re.compile(
+    r"(?:[。！？；…]|(?<![\d\s.])(?<![\s.][A-Za-z])[.](?=[\s\"'”’)\]])|[!?;](?=[\s\"'”’)\]]))"
+    r"[\"'”’」』）】)\]]*[ \t]*"
+)
+_LINE_END = re.compile(r"\n+")
+_BLANK = re.compile(r" +")
+# Where a text may be cut, the best first, and how much of the room must then be used.
+_ENDS = (
+    (_LINE_END, 0.75),
+    (re.compile(f"{_SENTENCE_END.pattern}|{_LINE_END.pattern}"), 0.25),
+    (_BLANK, 0.5),
+)
+# What belongs to the character before it: emoji styles and colours, key caps, tags, Hangul vowels.
+_JOINED = re.compile(
+    "[\u200d\ufe0e\ufe0f\u20e3\u1160-\u11ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+)
+_FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]+$")
+_LONGEST_MARK = 8  # ``⟨U+10FFFF`` of what `reveal` shows, without its end
 _CJK = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
@@ -68,7 +86,7 @@ def clip_tail_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
 
 
 def split_bytes(text: str, limit: int) -> list[str]:
-    """Split into pieces of at most ``limit`` UTF-8 bytes, at the end of a line or of a sentence.
+    """Split into pieces of at most ``limit`` UTF-8 bytes, at the ends of lines or sentences.
 
     The pieces joined give the text back.  Takes linear time.
 
@@ -80,21 +98,46 @@ def split_bytes(text: str, limit: int) -> list[str]:
     pieces: list[str] = []
     start = 0
     while len(window := text[start : start + limit + 1].encode("utf-8", "replace")) > limit:
-        size = len(window[:limit].decode("utf-8", "ignore"))
-        size = _good_end(text[start : start + size])
-        pieces.append(text[start : start + size])
-        start += size
+        end = start + len(window[:limit].decode("utf-8", "ignore"))
+        end = _good_end(text, start, end)
+        pieces.append(text[start:end])
+        start = end
     return [*pieces, text[start:]] if start < len(text) or not pieces else pieces
 
 
-def _good_end(head: str) -> int:
-    """Return where to cut: behind a line, a sentence or a word, unless that wastes half."""
-    behind = (
-        head.rfind("\n") + 1,
-        max((match.end() for match in _SENTENCE_END.finditer(head)), default=0),
-        head.rfind(" ") + 1,
-    )
-    return next((end for end in behind if end > len(head) // 2), len(head))
+def _good_end(text: str, start: int, end: int) -> int:
+    """Return where to cut: behind a line or a sentence, else a word, else a character.
+
+    Nothing in backquotes is cut through where there is another place.
+    """
+    room = end - start
+    for pattern, least in _ENDS:
+        found = [match.end() for match in pattern.finditer(text, start + int(room * least), end)]
+        for cut in reversed(found):
+            line = text.rfind("\n", start, cut) + 1 or start
+            if text.count("`", line, cut) % 2 == 0:
+                return cut
+    return whole_end(text, end, start)
+
+
+def whole_end(text: str, end: int, start: int = 0) -> int:
+    """Return ``end``, or the place before it that cuts no joined character or mark in two."""
+    cut = end
+    while start < cut < len(text) and _is_joined(text, cut):
+        cut -= 1
+    opened = text.rfind("⟨", max(start, cut - _LONGEST_MARK), cut)
+    if opened >= 0 and "⟩" not in text[opened:cut]:
+        cut = opened
+    return cut if cut > start else end
+
+
+def _is_joined(text: str, cut: int) -> bool:
+    after = text[cut]
+    if text[cut - 1] == "\u200d" or _JOINED.match(after) or unicodedata.category(after)[0] == "M":
+        return True
+    # Two of these letters make a flag.
+    flags = _FLAGS.search(text, max(cut - 64, 0), cut) if _FLAGS.match(after) else None
+    return flags is not None and len(flags[0]) % 2 == 1
 
 
 def strip_ansi(text: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TEXT: Final = "text"
 UNREADABLE: Final = "unreadable"  # text with characters that its channel cannot deliver
-COPIES_S: Final = 1800  # so long a channel drops the copy of what it sent (WeCom page 90236)
+COPIES_S: Final = 4 * 3600  # so long a channel can drop copies (the most of WeCom page 90236)
 URL_CHECKED: Final = "callback.url-checked"  # noted when a console has saved our address
 
 
@@ -109,7 +109,8 @@ class Outgoing:
         text: Within the size of one message; for whoever is shown no card.
         card: What to show instead.
         handle: With what the channel changes the card that is there into this one.
-        repeated: The same may have been sent before: a copy shall be dropped.
+        repeated: These very bytes may have arrived, and nothing else has them: a copy shall be
+            dropped.
         yields: It leaves a part of the conversation's pace to what matters more.
     """
 
@@ -225,7 +226,7 @@ class SendOutcome:
         code: Dotted name of what happened, to choose a sentence by.
         maybe_sent: The try may have arrived although no answer says so.
         for_all: No other message could be sent either: there is no token, nobody to give it to, or
-            the line is broken.
+            the line is broken.  What says nothing of others may still come to mean that by lasting.
         tried: False when the channel's own pace let nothing out.
         handle: With what the card that was sent can be changed.
     """

@@ -2,8 +2,10 @@
 
 It is told in the conversation in which the task was asked for.  Messages go in order for each
 person, at least once, and truthful about failure: rows are claimed in the store before they are
-sent and ended after it, so a crash in between sends again rather than not at all; the channel drops
-the copy.  How fast one person may be written to is the channel's knowledge.
+sent and ended after it, so a crash in between sends again rather than not at all.  The channel is
+asked to drop the copy, and then the bytes are this message's alone: else it could drop what nobody
+has seen, for another message that says the same.  How fast one person may be written to is the
+channel's knowledge.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ LONGEST_WAIT_MS: Final = 300_000
 LONGEST_HOLD_MS: Final = 60_000  # so soon it is seen that the line is back
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
 NO_HANDLE: Final = SendOutcome("permanent", None, "", 0.0, "channel.card-kept", tried=False)
-MAY_BE_A_COPY: Final = "（可能重复 / perhaps a copy）"  # the text's own language is not known here
+# The text's own language is not known here.  The number is the one that admins see.
+MAY_BE_A_COPY: Final = "（可能重复 / perhaps a copy · {number}）"
+LASTING: Final = 3  # tries of one message with the same answer: others would meet it as well
 
 
 def tell(
@@ -152,7 +156,7 @@ class Outbox:
             return Claim((), None)
         held = {app: hold.until_at for app, hold in self.held.items()}
         try:
-            # Lost with the power, a claim is made again, and WeCom drops the copy.
+            # Lost with the power, a claim is made again, and what was sent is not known as a copy.
             return await self._store.write_unsynced(
                 outbox.claim, now_ms=now_ms, limit=limit, held=held
             )
@@ -173,8 +177,9 @@ class Outbox:
     async def _deliver(self, message: Message) -> bool:
         """Send one message and note what came of it; False when nothing else is queued."""
         text = self._text_of(message)
-        repeated, yields = _may_be_copied(message), message.kind == "progress"
-        what = Outgoing(text, repeated=repeated, yields=yields)
+        # Not at the first try that an admin asks for: that one is to arrive whatever did before.
+        repeated = bool(message.repeated and message.attempts)
+        what = Outgoing(text, repeated=repeated, yields=message.kind == "progress")
         if message.card is not None:
             card = Card.from_json(message.card)
             what = replace(what, card=card, handle=await self._handle_of(card))
@@ -195,16 +200,23 @@ class Outbox:
         return await self._store.read(cards.handle, card.card_id, now_ms=now_ms)
 
     def _text_of(self, message: Message) -> str:
-        """Return what is sent; where the channel may not drop a copy, it says what it is."""
+        """Return what is sent; what may be a copy says so, unless the channel can drop it.
+
+        It can while the first one is not too old and nothing else reads the same.  What is told of
+        a task names it and its occasion; an answer or a progress line may be as one before.
+        """
         tried_ms = self._clock.now().wall_ms - (message.tried_at or message.created_at)
-        is_dropped = message.task_id is not None and tried_ms < COPIES_S * 1000
+        is_alone = message.task_id is not None and message.kind == "reply"
+        is_dropped = is_alone and message.repeated == 1 and tried_ms < COPIES_S * 1000
         if not message.repeated or is_dropped:
             return message.text
-        return clip_bytes(f"{MAY_BE_A_COPY}\n{message.text}", CHAT_BYTES)
+        again = f".{message.repeated}" if message.repeated > 1 else ""
+        number = f"{message.id}{again}"
+        return clip_bytes(f"{MAY_BE_A_COPY.format(number=number)}\n{message.text}", CHAT_BYTES)
 
     async def _record(self, message: Message, outcome: SendOutcome) -> bool:
         now_ms = self._clock.now().wall_ms
-        await self._hold_or_release(message.app, outcome, now_ms)
+        await self._hold_or_release(message, outcome, now_ms)
         if outcome.kind == "sent":
             return await self._store.write_unsynced(_sent, message, outcome, at_ms=now_ms)
         if outcome.kind == "permanent" and message.card and not message.text:
@@ -239,9 +251,13 @@ class Outbox:
             await self._store.write_unsynced(outbox.release, app, now_ms=now_ms)
         self._bell.set()
 
-    async def _hold_or_release(self, app: str, outcome: SendOutcome, now_ms: int) -> None:
+    async def _hold_or_release(self, message: Message, outcome: SendOutcome, now_ms: int) -> None:
+        app = message.app
         before = self.held.get(app)
-        if outcome.kind == "config" or outcome.for_all:  # every other message would meet the same
+        lasts = before is not None or message.attempts + 1 >= LASTING
+        is_busy = outcome.kind == "retry" and outcome.tried and lasts
+        # Every other message would meet the same.
+        if outcome.kind == "config" or outcome.for_all or is_busy:
             hold = Hold(
                 app=app,
                 code=outcome.code,
@@ -278,13 +294,6 @@ def _sent(conn: Connection, message: Message, outcome: SendOutcome, *, at_ms: in
 
 def _is_lost(what: Outgoing) -> bool:
     return what.card is not None and what.card.over and what.handle is None
-
-
-def _may_be_copied(message: Message) -> bool:
-    # WeCom may know a copy only by a first one that was marked too; what is told of a task never
-    # reads the same twice, so it is marked from the start.  Another answer may be the same as one
-    # just given, and must not be dropped for that: its copy says what it is.
-    return bool(message.repeated) or message.task_id is not None
 
 
 def _hold_ms(before: Hold | None, outcome: SendOutcome, now_ms: int) -> int:

@@ -16,11 +16,12 @@ from common.errors import CodexBridgeError
 from common.model.state import Reason, TaskState
 from common.redact import redact
 from common.sentences import Lang, Sentence, explain, say
-from common.text import CHAT_BYTES, clip_bytes, one_line, reveal, split_bytes
+from common.text import CHAT_BYTES, ELLIPSIS, clip_bytes, one_line, reveal, split_bytes
 from gateway.store.agents import Agent
 from gateway.store.tasks import Task
 
 PARTS: Final = 3  # messages of one end
+ROOM: Final = CHAT_BYTES - 64  # of one message; what marks a copy (`outbox`) fits as well
 _ASKED_BYTES: Final = 60  # of a task's own text, in a list
 _SAID_BYTES: Final = 240  # of what its machine last said, in a list
 _MARKED: Final = frozenset({Reason.COMPLETED, Reason.FAILED})  # the words say what came of it
@@ -201,6 +202,10 @@ WORDLESS: Mapping[Reason, Sentence] = {
     Reason.FAILED: Sentence(en="failed", zh="失败"),
 }
 ON_MACHINE = Sentence(en="{words} · {machine}", zh="{words} · {machine}")
+PART = Sentence(
+    en="{head} ({number}/{count}) · {machine}\n{text}",
+    zh="{head}（{number}/{count}）· {machine}\n{text}",
+)
 MORE = Sentence(
     en="More on {machine}:\ncodexbridge show {id}",
     zh="在 {machine} 上查看：\ncodexbridge show {id}",
@@ -380,7 +385,7 @@ class Speaker:
         until, left = self.hour(until_ms), self.left(until_ms)
         facts = {"id": task.short_id, "until": until, "left": left}
         how = f"\n{say(APPROVE_BY, self.lang, **facts)}"
-        return with_words(head, words, room=CHAT_BYTES - len(how.encode())) + how
+        return with_words(head, words, room=ROOM - len(how.encode())) + how
 
     def progress(self, task: Task, machine: str, message: str) -> str:
         """Pass on one line of a command that runs, or of a model at work."""
@@ -399,16 +404,26 @@ class Speaker:
             return [with_words(head, summary, by=self._blank())]
         told = summary if summary.strip() else say(WORDLESS[reason], self.lang)
         more = f"\n{say(MORE, self.lang, **facts)}"
-        text = with_words(head, told, by=" ", room=PARTS * CHAT_BYTES)
+        text = f"{head} {shown_words(told)}"
         line = say(ON_MACHINE, self.lang, words=text, machine=machine)
-        if "\n" not in text and reason is Reason.COMPLETED and len(line.encode()) <= CHAT_BYTES:
+        if "\n" not in text and reason is Reason.COMPLETED and len(line.encode()) <= ROOM:
             return [line]
-        room = CHAT_BYTES - len(more.encode())
-        parts = [part for part in split_bytes(text, room) if part.strip()]
-        if len(parts) > PARTS:
-            parts[PARTS - 1 :] = [clip_bytes("".join(parts[PARTS - 1 :]), room)]
-        parts[-1] += more
-        return [part.strip("\n") for part in parts]
+        if len((text + more).encode()) <= ROOM:
+            return [text + more]
+        # Each names the task and its place, so that no two read the same.
+        facts |= {"head": head, "number": PARTS, "count": PARTS, "text": ELLIPSIS}
+        room = ROOM - len((say(PART, self.lang, **facts) + more).encode())
+        found = [part for part in split_bytes(shown_words(told), room) if part.strip()]
+        parts = found[:PARTS]
+        if len(found) > PARTS:
+            parts[-1] = parts[-1].rstrip() + ELLIPSIS
+        facts["count"] = len(parts)
+        shown = []
+        for number, part in enumerate(parts, 1):
+            facts |= {"number": number, "text": part.rstrip().lstrip("\n")}
+            shown.append(say(PART, self.lang, **facts))
+            facts["head"] = task.short_id
+        return [*shown[:-1], shown[-1] + more]
 
     def unbound(self, task: Task, machine: str, summary: str) -> str:
         """Say that a machine stopped a task, which it may not do for this person any more."""
@@ -477,7 +492,7 @@ def shown_words(words: str) -> str:
     return reveal(redact(words)).strip()
 
 
-def with_words(head: str, words: str, *, by: str = "\n", room: int = CHAT_BYTES) -> str:
+def with_words(head: str, words: str, *, by: str = "\n", room: int = ROOM) -> str:
     """Return our own sentence with an agent's words after it, in the size of one message.
 
     Args:
@@ -497,4 +512,4 @@ def as_list(lines: Iterable[str]) -> str:
 
 
 def _bounded(text: str) -> str:
-    return clip_bytes(text, CHAT_BYTES)
+    return clip_bytes(text, ROOM)

@@ -1,8 +1,7 @@
 """Store functions of the outbox: chat messages on their way to people, in order for each of them.
 
 A row is ``queued``, then ``sending``, then ``sent``, ``failed`` or ``dropped``.  A crash while one
-is ``sending`` leaves it unknown whether it arrived: it is sent again, marked ``repeated``, and
-WeCom drops the copy of what it has seen.
+is ``sending`` leaves it unknown whether it arrived: it is sent again, marked ``repeated``.
 """
 
 from __future__ import annotations
@@ -113,10 +112,11 @@ _PUT_BACK = """
     UPDATE outbox SET state = 'queued', code = :code, errcode = :errcode, errmsg = :errmsg,
     due_at = :due_at,
     attempts = attempts - :uncounted,
-    repeated = CASE WHEN :repeated = 1 THEN 1 ELSE repeated END WHERE id = :id
+    repeated = CASE WHEN :repeated > repeated THEN :repeated ELSE repeated END WHERE id = :id
     RETURNING app, chat, user_id"""
 _RECOVER = """
-    UPDATE outbox SET state = 'queued', repeated = 1 WHERE state = 'sending'
+    UPDATE outbox SET state = 'queued', repeated = CASE repeated WHEN 0 THEN 1 ELSE repeated END
+    WHERE state = 'sending'
     RETURNING app, chat, user_id"""
 _HOLD = """
     INSERT INTO holds (app, code, errcode, errmsg, since_at, until_at)
@@ -144,7 +144,8 @@ class Message:
     Attributes:
         key: Idempotency key: the same occasion never makes two messages.
         attempts: Tries before this one.
-        repeated: Whether an earlier try may have arrived.
+        repeated: 0 while no earlier try can have arrived, then 1; one more each time that an admin
+            has it sent again.
         card: What it shows where its channel has cards, as JSON.
         tried_at: When it was tried first, milliseconds since the epoch.
         created_at: Milliseconds since the epoch.

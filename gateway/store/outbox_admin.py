@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from common.errors import InputError
 from gateway.base.messages import Person
 from gateway.store import Connection, Row, as_record, audit, members
-from gateway.store.outbox import Hold, Kind, holds, reckon_each
+from gateway.store.outbox import PASSIVE, Hold, Kind, holds, reckon_each
 
 _STANDING = ("app", "waiting", "failed", "heard_at", "sent_at")
 _STANDINGS = """
@@ -15,7 +15,8 @@ _STANDINGS = """
     MAX(sent_at) AS sent_at FROM (
         SELECT app, CASE WHEN state IN ('queued', 'sending') THEN 1 ELSE 0 END AS waiting,
         CASE WHEN state = 'failed' THEN 1 ELSE 0 END AS failed, NULL AS heard_at,
-        CASE WHEN state = 'sent' THEN ended_at END AS sent_at FROM outbox
+        CASE WHEN state = 'sent' AND code <> :passive THEN ended_at END AS sent_at
+        FROM outbox
         UNION ALL SELECT app, 0, 0, received_at, NULL FROM inbound
         UNION ALL SELECT app, 0, 0, NULL, NULL FROM holds
     ) AS known GROUP BY app ORDER BY app"""
@@ -26,7 +27,7 @@ _LISTED = """
 _RETRY = """
     UPDATE outbox SET state = 'queued', due_at = :at, ended_at = NULL, attempts = 0,
     created_at = CASE WHEN state = 'failed' THEN :at ELSE created_at END,
-    repeated = CASE WHEN state = 'failed' THEN 1 ELSE repeated END
+    repeated = CASE repeated WHEN 0 THEN 0 ELSE repeated + 1 END
     WHERE id = :id AND state IN ('queued', 'failed') RETURNING *"""
 _TAKE_BACK = """
     UPDATE outbox SET state = 'dropped', ended_at = :at WHERE id = :id AND state = 'queued'
@@ -79,7 +80,7 @@ def standings(conn: Connection) -> list[Standing]:
     holding = {hold.app: hold for hold in holds(conn)}
     return [
         Standing(hold=holding.get(row["app"]), **{name: row[name] for name in _STANDING})
-        for row in conn.all(_STANDINGS)
+        for row in conn.all(_STANDINGS, passive=PASSIVE)
     ]
 
 
@@ -89,9 +90,9 @@ def listed(conn: Connection, *, limit: int) -> list[Listed]:
 
 
 def retry(conn: Connection, message_id: int, *, at_ms: int) -> bool:
-    """Queue a message anew that could not be sent, as one that may have arrived; False for others.
+    """Have a message sent that failed, or that waits for its time; False for others.
 
-    What waits for its time is due at once.
+    Where an earlier try may have arrived, it says so, in words that none before it had.
 
     Raises:
         InputError: ``outbox.no-member`` (user): whoever was removed is told nothing more.

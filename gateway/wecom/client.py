@@ -145,7 +145,7 @@ class WeComClient:
         Args:
             user: Member id; anything that would address more than one member is refused.
             text: At most 2048 bytes of UTF-8: WeCom cuts silently beyond that.
-            repeated: The same text may have been sent before: WeCom shall drop a copy.
+            repeated: This very text may have arrived: WeCom shall drop a copy.
             yields: A part of the member's pace is left to what matters more.
         """
         if not 0 < len(text.encode("utf-8", "replace")) <= CHAT_BYTES:
@@ -414,8 +414,9 @@ def judge_status(status: int, *, sending: bool) -> SendOutcome:
     """Return what a status other than 200 means; the page with it is not read."""
     if status >= 500 or status in (408, 429):
         wait_s = FREQUENCY_S if status == 429 else LINE_S
+        maybe_sent = sending and status != 429
         return SendOutcome(
-            "retry", None, f"http {status}", wait_s, "wecom.http", sending, for_all=True
+            "retry", None, f"http {status}", wait_s, "wecom.http", maybe_sent, for_all=True
         )
     # Also a redirect: the address is not that of the API, and nothing is sent elsewhere.
     return SendOutcome("config", None, f"http {status}", REFUSED_S, "wecom.bad-address")
@@ -467,11 +468,9 @@ def _judge(errcode: int | None, answer: Mapping[str, Any], *, asking_token: bool
         return unreadable(maybe_sent=not asking_token)
     if errcode in RETRY_AFTER_S:
         wait_s = RETRY_AFTER_S[errcode]
-        # "Busy" does not say how far the message came.
-        maybe_sent = errcode == BUSY and not asking_token
-        # What counts too many calls counts those of all members.
+        # What counts too many calls counts those of all members; one busy answer says nothing yet.
         code, for_all = ("wecom.busy", False) if errcode == BUSY else ("wecom.too-often", True)
-        return SendOutcome("retry", errcode, errmsg, wait_s, code, maybe_sent, for_all)
+        return SendOutcome("retry", errcode, errmsg, wait_s, code, for_all=for_all)
     if errcode in TOKEN_DEAD and not asking_token:
         # A fresh token refused as well: WeCom's own servers may not know it yet.
         return SendOutcome("retry", errcode, errmsg, LINE_S, "wecom.token-refused", for_all=True)

@@ -58,15 +58,34 @@ def test_pieces_joined_are_the_text_and_none_is_too_long(text: str, limit: int) 
     assert all(pieces) or text == ""
 
 
-def test_pieces_end_at_a_line_where_that_wastes_less_than_half() -> None:
-    assert split_bytes("aaaa\nbbbb\ncccc", 8) == ["aaaa\n", "bbbb\n", "cccc"]
-    assert split_bytes("a\nbbbbbbbbbb", 8) == ["a\nbbbbbb", "bbbb"]
-
-
-def test_where_no_line_ends_a_piece_ends_with_a_sentence_or_a_word() -> None:
-    assert split_bytes("It is. So it was, v1.2 too.", 15) == ["It is. So it ", "was, v1.2 too."]
-    assert split_bytes("It was so. Yes it is.", 15) == ["It was so.", " Yes it is."]
-    assert split_bytes("先停下。再重试，最后", 21) == ["先停下。", "再重试，最后"]
+@each(
+    "limit, pieces",
+    [
+        # A line, where that wastes little; else whatever ends last, a line or a sentence.
+        (8, ["aaaa\n", "bbbb\n", "cccc"]),
+        (8, ["a\nbbbbbb", "bbbb"]),
+        (15, ["ab\nIt was. ", "Yes it is so."]),
+        (15, ["It is. ", "So it was, ", "v1.2 too."]),
+        (15, ["It was so. ", "Yes it is."]),
+        (15, ["(It was so.) ", "Yes it is."]),
+        (21, ["先停下。", "再重试，最后"]),
+        (27, ["他说：“停下。”", "再重试，最后一次"]),
+        # No sentence ends at a number, an initial or a part of a name, nor in code.
+        (15, ["Do it now or ", "2. wait a bit"]),
+        (16, ["They say e.g. ", "this or that one"]),
+        (20, ["Run it, then ", "`a. b c` once"]),
+        # A character is never cut in two, however many it is made of, nor what shows a hidden one.
+        (30, ["👨\u200d👩\u200d👧\u200d👦", "👨\u200d👩\u200d👧\u200d👦"]),
+        (9, ["🇨🇳", "🇩🇪", "🇫🇷"]),
+        (9, ["abc", "👍🏽"]),
+        (5, ["eeee", "e\u0301e"]),
+        (13, ["abc", "⟨U+202E⟩d"]),
+    ],
+)
+def test_a_piece_ends_with_a_line_a_sentence_a_word_or_a_whole_character(
+    limit: int, pieces: list[str]
+) -> None:
+    assert split_bytes("".join(pieces), limit) == pieces
 
 
 def test_a_limit_below_the_widest_character_is_refused() -> None:

@@ -13,7 +13,7 @@ import pytest
 from common.errors import StoreError
 from gateway.base.messages import Conversation, Outgoing, SendOutcome
 from gateway.flow.outbox import GIVE_UP_MS, MAY_BE_A_COPY, Outbox
-from gateway.store import Connection, outbox
+from gateway.store import Connection, outbox, outbox_admin
 from tests.gateway_desk import NOON_MS, USER, Desk, logger, open_desk
 from tests.people import alone
 from tests.scripted_channel import ScriptedChannel, sending
@@ -35,6 +35,10 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 def _put(conn: Connection, key: str, user: str = USER, task_id: str | None = None) -> None:
     outbox.put(conn, key, key, to=alone(user), at_ms=NOON_MS, task_id=task_id)
+
+
+def _copy(*number: int) -> str:
+    return MAY_BE_A_COPY.format(number=".".join(map(str, number)))
 
 
 def _row(conn: Connection, key: str) -> tuple[str, str | None, int, int]:
@@ -115,19 +119,46 @@ async def test_a_try_that_may_have_arrived_is_repeated_as_a_copy(desk: Desk) -> 
         desk.clock.advance(5)
         sender.wake()
         await channel.next()
-    # WeCom was not asked to know the first one again: it may show both.
-    assert channel.tries == [(USER, "one", False), (USER, f"{MAY_BE_A_COPY}\none", True)]
+    # Another answer may read the same: dropped for that one, this one would be lost.
+    assert channel.tries == [(USER, "one", False), (USER, f"{_copy(1)}\none", True)]
 
 
 @pytest.mark.requirement("P7")
-async def test_what_is_told_of_a_task_is_marked_from_the_first_try(desk: Desk) -> None:
-    told: Any = {"to": alone(USER), "at_ms": NOON_MS, "task_id": "t-1"}
-    await desk.write(outbox.put, "final:t-1", "done", **told)
-    channel = ScriptedChannel()
-    async with sending(desk, channel):
+async def test_what_wecom_refuses_outright_is_sent_again_as_it_was(desk: Desk) -> None:
+    await desk.write(_put, "one", task_id="t-1")
+    channel = ScriptedChannel([BUSY])
+    async with sending(desk, channel) as sender:
         await channel.next()
-        await _until(desk, "final:t-1", "sent")
-    assert channel.tries == [(USER, "done", True)], "WeCom must know a copy by its first"
+        await _until(desk, "one", "queued")
+        desk.clock.advance(2)
+        sender.wake()
+        await channel.next()
+    assert channel.tries == [(USER, "one", False)] * 2
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("task_id", [None, "t-1"])
+async def test_what_an_admin_has_sent_again_never_meets_the_check(
+    desk: Desk, task_id: str | None
+) -> None:
+    await desk.write(_put, "one", task_id=task_id)
+    channel = ScriptedChannel([LOST, GONE, LOST])
+    async with sending(desk, channel) as sender:
+        await channel.next()
+        await _until(desk, "one", "queued")
+        desk.clock.advance(5)
+        sender.wake()
+        await channel.next()
+        await _until(desk, "one", "failed")
+        assert await desk.write(outbox_admin.retry, 1, at_ms=desk.clock.now().wall_ms)
+        sender.wake()
+        await channel.next()
+        await _until(desk, "one", "queued")
+        desk.clock.advance(5)
+        sender.wake()
+        await channel.next()
+    again = f"{_copy(1, 2)}\none"
+    assert channel.tries[2:] == [(USER, again, False), (USER, again, True)]
 
 
 async def test_the_clients_pace_is_waited_for_and_is_no_try(desk: Desk) -> None:
@@ -241,9 +272,32 @@ async def test_a_copy_that_wecom_would_show_twice_says_what_it_is(desk: Desk) ->
         sender.wake()
         assert await channel.next() == "one", "WeCom drops it"
         await _until(desk, "one", "queued")
-        desk.clock.advance(1801)
+        desk.clock.advance(4 * 3600)
         sender.wake()
-        assert await channel.next() == f"{MAY_BE_A_COPY}\none"
+        assert await channel.next() == f"{_copy(1)}\none"
+
+
+@pytest.mark.requirement("P7")
+async def test_a_busy_api_that_lasts_holds_the_app_until_a_message_goes(desk: Desk) -> None:
+    for user in ("one", "two"):
+        await desk.write(_put, user, user)
+    channel = ScriptedChannel([BUSY] * 6)
+    async with sending(desk, channel) as sender:
+        for wait_s in (2, 4, 8):
+            assert sender.held == {}
+            assert {await channel.next(), await channel.next()} == {"one", "two"}
+            for user in ("one", "two"):
+                await _until(desk, user, "queued")
+            desk.clock.advance(wait_s)
+            sender.wake()
+        assert [hold.errcode for hold in sender.held.values()] == [-1]
+        (hold,) = await desk.store.read(outbox.holds)
+        assert (hold.app, hold.code, hold.errcode) == ("main", "wecom.busy", -1)
+        await channel.next()
+        for user in ("one", "two"):
+            await _until(desk, user, "sent")
+        assert sender.held == {}
+    assert await desk.store.read(outbox.holds) == []
 
 
 async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:
@@ -267,7 +321,7 @@ async def test_what_was_in_flight_at_a_stop_is_sent_again_at_the_next_start(desk
     async with sending(desk, again):
         await again.next()
         await _until(desk, "one", "sent")
-    assert again.tries == [(USER, "one", True)]
+    assert again.tries == [(USER, "one", True)], "the very same, which WeCom drops"
 
 
 async def test_a_store_that_fails_for_a_while_loses_nothing(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta, timezone
 
 import pytest
 
 from common.errors import InputError
 from common.model.state import Reason, TaskState
-from common.sentences import Sentence
+from common.sentences import Lang, Sentence
 from common.terminal import cells
 from common.text import CHAT_BYTES
 from gateway.flow import alarms, replies
+from gateway.flow.outbox import MAY_BE_A_COPY
 from gateway.flow.replies import PARTS, Speaker, as_list, with_words
 from gateway.store.tasks import Task
 from tests.each import each
@@ -20,6 +22,7 @@ from tests.each import each
 ZONE = timezone(timedelta(hours=8))
 NOON_MS = 1_767_240_000_000
 SPEAKER = Speaker("en", ZONE, NOON_MS)
+COPY = f"{MAY_BE_A_COPY.format(number='99999999.99')}\n"
 TASK = Task(
     task_id="t-1",
     short_id="T-7K3F",
@@ -134,10 +137,35 @@ def test_an_end_leaves_room_for_where_the_rest_is() -> None:
 def test_a_long_answer_goes_in_messages_that_end_with_a_sentence() -> None:
     answer = "先读取配置，再连接。" * 100 + "最后一句。"
     said = SPEAKER.final(TASK, "dev-1", Reason.COMPLETED, answer)
-    assert [part[-1] for part in said[:-1]] == ["。"] * (len(said) - 1)
-    assert said[0].startswith("T-7K3F ✓ 先读取配置")
-    assert said[-1].endswith("最后一句。\nMore on dev-1:\ncodexbridge show T-7K3F")
-    assert "".join(said).startswith(f"T-7K3F ✓ {answer}")
+    heads, parts = zip(*(part.split("\n", 1) for part in said), strict=True)
+    assert heads == ("T-7K3F ✓ (1/2) · dev-1", "T-7K3F (2/2) · dev-1")
+    assert parts[0].endswith("再连接。")
+    assert parts[-1].endswith("最后一句。\nMore on dev-1:\ncodexbridge show T-7K3F")
+    assert "".join(parts).startswith(answer)
+
+
+@pytest.mark.requirement("P3", "R73")
+@each("lang", ["en", "zh"])
+@each("limit", [2000, 2048, 4000, 6000, 20_000])
+def test_no_two_parts_of_ends_read_the_same_and_each_leaves_room_for_the_mark_of_a_copy(
+    lang: Lang, limit: int
+) -> None:
+    speaker = Speaker(lang, ZONE, NOON_MS)
+    answer = (
+        ("It is read first. 先读取配置，再连接。\n" * 1000)
+        .encode()[:limit]
+        .decode("utf-8", "ignore")
+    )
+    tasks = [replace(TASK, short_id=short_id) for short_id in ("T-7K3F", "T-7K3G")]
+    ends = [(task, machine) for task in tasks for machine in ("dev-1", "dev-2")]
+    said = [
+        (task.short_id, part)
+        for task, machine in ends
+        for part in speaker.final(task, machine, Reason.COMPLETED, answer)
+    ]
+    assert len({*said}) == len(said)
+    assert all(part.startswith(short_id) for short_id, part in said)
+    assert all(len(part.encode()) <= CHAT_BYTES - len(COPY.encode()) for _, part in said)
 
 
 @pytest.mark.parametrize(

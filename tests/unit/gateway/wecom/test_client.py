@@ -276,12 +276,12 @@ async def test_a_limit_of_all_calls_is_everybodys(errcode: int) -> None:
     assert (outcome.kind, outcome.code, outcome.for_all) == ("retry", "wecom.too-often", True)
 
 
-async def test_api_10_a_repeated_send_lets_wecom_drop_the_copy(
+async def test_api_10_busy_is_a_refusal_and_a_repeated_send_lets_wecom_drop_the_copy(
     client: WeComClient, wecom: FakeWeCom
 ) -> None:
     wecom.send_answers = [refused(-1, "system busy")]
     first = await client.send_text("bob", "hello")
-    assert (first.kind, first.maybe_sent, len(wecom.sends)) == ("retry", True, 1)
+    assert (first.kind, first.maybe_sent, len(wecom.sends)) == ("retry", False, 1)
     assert first.retry_after_s > 0
     assert "enable_duplicate_check" not in wecom.sends[0]
     assert (await client.send_text("bob", "hello", repeated=True)).kind == "sent"
