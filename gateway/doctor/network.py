@@ -234,6 +234,8 @@ class Network:
                 return Finding("ready.other-settings", Tone.WARN)
             return Finding("ready.fine")
         ill = [str(name) for name in parts if not parts[name]] if isinstance(parts, dict) else []
+        if ill == ["disk"]:
+            return Finding("ready.full", Tone.BAD, {"path": self._subject.state})
         return Finding("ready.not", Tone.BAD, {"names": ill})
 
     async def public_url(self) -> Finding:

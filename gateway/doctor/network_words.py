@@ -257,6 +257,17 @@ _HERE: Final = {
             "重启网关；如果它的服务另外设置了环境变量，请在此处也设置",
         ),
     ),
+    "ready.full": ill(
+        ("the running gateway finds no room in {path}", "运行中的网关在 {path} 中没有可用空间"),
+        (
+            "no message is taken in; what was accepted is kept",
+            "无法接收消息；已接收的内容不会丢失",
+        ),
+        (
+            "free some space, or raise a quota; the gateway goes on within seconds",
+            "请清理空间或提高配额；网关会在几秒内恢复",
+        ),
+    ),
     "ready.not": ill(
         ("the running gateway is not: {names}", "运行中的网关尚未就绪：{names}"),
         (

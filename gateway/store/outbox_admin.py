@@ -29,6 +29,8 @@ _RETRY = """
     created_at = CASE WHEN state = 'failed' THEN :at ELSE created_at END,
     repeated = CASE repeated WHEN 0 THEN 0 ELSE repeated + 1 END
     WHERE id = :id AND state IN ('queued', 'failed') RETURNING *"""
+_HOLD_OF = """
+    SELECT h.* FROM outbox o JOIN holds h ON h.app = o.app WHERE o.id = :id AND h.until_at > :at"""
 _TAKE_BACK = """
     UPDATE outbox SET state = 'dropped', ended_at = :at WHERE id = :id AND state = 'queued'
     RETURNING *"""
@@ -103,6 +105,12 @@ def retry(conn: Connection, message_id: int, *, at_ms: int) -> bool:
         if members.look_up(conn, person) is None:
             raise InputError("outbox.no-member", user=str(person))
     return _changed(conn, "outbox.retried", found, at_ms)
+
+
+def hold_of(conn: Connection, message_id: int, *, at_ms: int) -> Hold | None:
+    """Return what keeps a message from being tried now."""
+    row = conn.one(_HOLD_OF, id=message_id, at=at_ms)
+    return as_record(Hold, row) if row else None
 
 
 def take_back(conn: Connection, message_id: int, *, at_ms: int) -> bool:

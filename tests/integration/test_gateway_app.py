@@ -534,6 +534,11 @@ async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart
         while (sent := await place.wecom.sent.get())["touser"] != "boss":
             pass
     assert "disk of the gateway is full" in sent["text"]["content"]
+    code, shown = await asyncio.to_thread(_status, place, gateway)
+    assert code == 1
+    assert f"✗ Nothing can be stored: {state} cannot be written: No space left" in shown
+    assert "no message is taken in" in shown
+    assert "free some space" in shown
 
     await asyncio.to_thread(filler.unlink)
     async with asyncio.timeout(30):
@@ -544,6 +549,34 @@ async def test_a_full_disk_is_answered_503_and_told_and_passes_without_a_restart
     texts = [(await machine.take()).body["text"] for _ in range(accepted + 1)]
     assert len(set(texts)) == accepted + 1
     assert await gateway.stop() == 0
+
+
+def _status(place: Place, gateway: Process) -> tuple[int, str]:
+    """Run ``gateway status`` where the gateway's disk is."""
+    port = {"CODEXBRIDGE_GATEWAY__LISTEN__PORT": gateway.base.rpartition(":")[2]}
+    launcher = str(Path(forks.__file__).parents[1] / "codexbridge.py")
+    done = subprocess.run(
+        [
+            "nsenter",
+            "-t",
+            str(gateway.child.pid),
+            "-m",
+            "--",
+            sys.executable,
+            launcher,
+            "gateway",
+            "status",
+            "--secrets-dir",
+            str(place.root / "config" / "secrets"),
+        ],
+        env=place.environ | port,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def _sent_often(conn: Connection, *, at_ms: int) -> None:

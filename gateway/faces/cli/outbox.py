@@ -42,8 +42,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     change = {"retry": outbox_admin.retry, "drop": outbox_admin.take_back}[args.change]
     with console.open_store() as store:
         done = args.id < _NO_ID and store.write(change, args.id, at_ms=now_ms())
-    if not done:
-        raise InputError("outbox.unknown", id=args.id)
+        if not done:
+            raise InputError("outbox.unknown", id=args.id)
+        hold = store.read(outbox_admin.hold_of, args.id, at_ms=now_ms())
+    if args.change == "retry" and hold is not None:
+        facts = {"id": args.id, "app": hold.app, "why": hold.errmsg, "errcode": hold.errcode or "—"}
+        facts |= {"since": console.moment(hold.since_at, "%H:%M")}
+        return console.tell(
+            texts.OUTBOX_HELD, at=console.moment(hold.until_at, "%H:%M:%S"), **facts
+        )
     said = {"retry": texts.OUTBOX_RETRIED, "drop": texts.OUTBOX_DROPPED}[args.change]
     return console.tell(said, id=args.id)
 

@@ -354,6 +354,12 @@ OUTBOX_RETRIED: Final = Sentence(
     "codexbridge gateway outbox",
     zh="只要网关在运行且应用未被暂停，消息 {id} 会在几秒内发送：codexbridge gateway outbox",
 )
+OUTBOX_HELD: Final = Sentence(
+    en="Message {id} waits: {app} has not been able to send since {since} ({errcode}, {why}). One "
+    "message is tried at {at}; when it goes through, all that wait are sent.",
+    zh="消息 {id} 等待中：应用 {app} 自 {since} 起无法发送（{errcode}，{why}）。{at} 会试发一条，"
+    "成功后等待的消息全部发出。",
+)
 OUTBOX_DROPPED: Final = Sentence(en="Message {id} is taken back.", zh="消息 {id} 已撤回。")
 OUTBOX_STATES: Final = {
     "queued": Sentence(en="waits until {at}", zh="等待至 {at}"),
@@ -379,6 +385,10 @@ STATUS_STOPPED: Final = Sentence(
     en="{mark} The gateway does not run or does not answer, so no message comes in: "
     "codexbridge gateway doctor",
     zh="{mark} 网关没有运行或没有响应，收不到消息：codexbridge gateway doctor",
+)
+STATUS_STORE: Final = Sentence(
+    en="✗ Nothing can be stored: {said}. {why}\n  → {mend}",
+    zh="✗ 无法存储：{said}。{why}\n  → {mend}",
 )
 STATUS_APP: Final = Sentence(
     en="{mark} {app} ({corp}, AgentId {agent}): {heard}, {sent}, {waiting} waiting, "

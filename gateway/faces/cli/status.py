@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from gateway.base.settings import App
     from gateway.store.outbox_admin import Standing
 
-_LOOKS: Final = {"port", "messages"}
+_LOOKS: Final = {"port", "disk", "ready", "messages"}
+_STORE: Final = {"disk", "ready"}
 MARKS: Final = {True: "✓", False: "✗"}
 
 
@@ -41,16 +42,19 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with console.open_store() as store:
         found = {one.app: one for one in store.read(outbox_admin.standings)}
         machines = [one for one in store.read(agents.everyone) if one.revoked_at is None]
-    runs, unread = _look(console)
+    runs, unread, ill = _look(console)
     online = sum(machine.online for machine in machines) if runs else 0
     stand = {name: _record(app, found.get(name), unread.get(name)) for name, app in apps.items()}
-    well = runs and all(one["held"] is None for one in stand.values())
+    well = runs and ill is None and all(one["held"] is None for one in stand.values())
     well = well and all(finding.tone is not Tone.BAD for finding in unread.values())
     if args.json:
         known = {"online": online, "known": len(machines)}
-        console.print_json({"running": runs, "apps": stand, "machines": known})
+        store = {"store": ill.code if ill else None}
+        console.print_json({"running": runs, **store, "apps": stand, "machines": known})
         return 0 if well else 1
     console.tell(texts.STATUS_RUNS if runs else texts.STATUS_STOPPED, mark=MARKS[runs])
+    if ill is not None:
+        console.tell(texts.STATUS_STORE, **_words(console, ill))
     for name, app in apps.items():
         _tell(console, name, app, stand[name], unread.get(name))
     console.tell(texts.STATUS_MACHINES, online=online, known=len(machines))
@@ -60,11 +64,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
 COMMANDS: Final[Mapping[str, Command]] = {"status": run}
 
 
-def _look(console: Console) -> tuple[bool, dict[str, Finding]]:
-    """Return whether it runs, and what of an app cannot be read, as the doctor sees it."""
+def _look(console: Console) -> tuple[bool, dict[str, Finding], Finding | None]:
+    """Return whether it runs, what of an app cannot be read, and why nothing can be kept.
+
+    It is as the doctor sees it.
+    """
     import asyncio
 
-    from common.doctor import examine
+    from common.doctor import Tone, examine
     from gateway.base.messages import FIRST_APP
     from gateway.doctor import Subject, all_checks
 
@@ -76,7 +83,10 @@ def _look(console: Console) -> tuple[bool, dict[str, Finding]]:
         for one in found
         if one.finding.code.startswith("callback.")
     }
-    return subject.running, unread
+    ill = (
+        one.finding for one in found if one.check.name in _STORE and one.finding.tone is Tone.BAD
+    )
+    return subject.running, unread, next(ill, None)
 
 
 def _record(app: App, standing: Standing | None, unread: Finding | None) -> dict[str, Any]:

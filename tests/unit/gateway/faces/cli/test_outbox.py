@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -110,6 +111,33 @@ def test_the_outbox_is_listed_with_the_channels_words_and_changed(
     assert states == ["queued"]
     done = [event for event, _ in store.read(audit.newest_events, count=2)]
     assert done == ["outbox.dropped", "outbox.retried"]
+
+
+def test_retry_of_what_is_held_says_since_when_why_and_when_it_is_tried(
+    typed: Typed, store: AdminStore
+) -> None:
+    typed("member", "add", "zhang")
+    store.write(outbox.put, "one", "one", to=alone("zhang"), at_ms=AT)
+    now_ms = time.time_ns() // 1_000_000
+    hold = Hold("main", "wecom.busy", -1, "system busy", now_ms - 60_000, now_ms + 60_000)
+    store.write(outbox.hold, hold)
+    shown = typed("outbox", "retry", "1")[1]
+    assert "Message 1 waits: main has not been able to send since" in shown
+    assert "(-1, system busy). One message is tried at" in shown
+    store.write(outbox.release, "main", now_ms=now_ms)
+    assert "is sent within seconds" in typed("outbox", "retry", "1")[1]
+
+
+def test_last_sent_counts_what_wecom_took(typed: Typed, store: AdminStore) -> None:
+    typed("member", "add", "zhang")
+    to = alone("zhang")
+    store.write(outbox.put, "passive", "in the answer to a callback", to=to, at_ms=AT, said=True)
+    assert json.loads(typed("status", "--json")[1])["apps"]["main"]["sent_at"] is None
+    store.write(outbox.put, "one", "one", to=to, at_ms=AT)
+    for message in store.write(outbox.claim, now_ms=AT, limit=1).messages:
+        sent = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent")
+        store.write(outbox.end, message.id, "sent", sent, at_ms=AT + 1)
+    assert json.loads(typed("status", "--json")[1])["apps"]["main"]["sent_at"] == AT + 1
 
 
 def test_status_says_of_each_app_what_keeps_it_from_sending(
