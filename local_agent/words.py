@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 from common.sentences import Lang, Sentence, say
@@ -51,6 +52,12 @@ def render_duration(milliseconds: int, lang: Lang) -> str:
     if seconds < 3600:
         return say(_MINUTES, lang, m=seconds // 60, s=seconds % 60)
     return say(_HOURS, lang, h=seconds // 3600, m=seconds % 3600 // 60)
+
+
+def render_hour(at_ms: int, *, now_ms: int) -> str:
+    """Return ``14:05`` by this machine's clock, with the day where that is another one."""
+    at, now = (datetime.fromtimestamp(one / 1000).astimezone() for one in (at_ms, now_ms))
+    return at.strftime("%H:%M" if at.date() == now.date() else "%m-%d %H:%M")
 
 
 def render_size(size: int) -> str:

@@ -204,6 +204,7 @@ class Desk:
             ring=self.ring,
             clock=self.clock,
             zone=ZONE,
+            prefix="@dev",
             wake_agent=self.woken.append,
             wake_outbox=self.wake,
             log=logger(),

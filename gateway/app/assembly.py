@@ -167,6 +167,7 @@ def build(
         countersigner=countersigner,
         clock=clock,
         zone=zone,
+        prefix=settings.prefix,
         wake_agent=hub.wake,
         wake_outbox=outbox.wake,
         log=log,

@@ -26,7 +26,6 @@ OVERTAKEN: Final = Sentence(en="asked again, see below", zh="已重新请求批�
 WHO: Final = Sentence(en="Who acts", zh="由谁处理")
 WHOEVER: Final = Sentence(en="a person at that machine", zh="在该开发机前的人")
 UNTIL: Final = Sentence(en="Until", zh="截止")
-IN_TIME: Final = Sentence(en="{until} ({left})", zh="{until}（还剩 {left}）")
 CODE: Final = Sentence(en="Code", zh="确认码")
 HOW: Final = Sentence(en="There", zh="命令")
 VIEW: Final = Sentence(en="View status", zh="查看状态")
@@ -38,10 +37,9 @@ def waiting(
 ) -> Card:
     """Return the card of a task that waits, on what its agent says, until then."""
     lang = speaker.lang
-    until = say(IN_TIME, lang, until=speaker.hour(until_ms), left=speaker.left(until_ms))
     facts = (
         (WHO, say(WHOEVER, lang)),
-        (UNTIL, until),
+        (UNTIL, speaker.hour(until_ms)),
         (CODE, code),
         (HOW, f"codexbridge approve {task.short_id}"),
     )

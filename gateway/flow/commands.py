@@ -249,6 +249,8 @@ def press(request: MemberRequest) -> Answer:
 
 def _status(request: MemberRequest, task: Task) -> Answer:
     line, said = _line(request, task), task.message or ""
+    if said and task.state is TaskState.EXECUTING:
+        said = request.speaker.as_of(task, said)
     return Answer(line if task.state is TaskState.PROPOSING else with_words(line, said))
 
 
@@ -339,10 +341,13 @@ def _machine_lines(request: MemberRequest) -> list[str]:
 
 
 def _line(request: MemberRequest, task: Task) -> str:
-    stopping = task.reason is None and task.cancel_asked_at is not None
     plain = [agent.agent_id for agent in request.member.machines] == [task.agent_id]
-    machine = None if plain else machine_of(request.conn, task)
-    return request.speaker.task_line(task, stopping=stopping, machine=machine)
+    agent = agents.find(request.conn, task.agent_id)
+    machine = agent.machine if agent and not plain else None
+    # What was not taken in is said to be queued.
+    is_out = task.reason is None and task.state is not TaskState.RECEIVED
+    away = agent if agent and is_out and not agent.online else None
+    return request.speaker.task_line(task, machine=machine, away=away)
 
 
 def _machine_of(request: MemberRequest, command: Command | None) -> Agent:

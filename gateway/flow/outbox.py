@@ -32,6 +32,8 @@ LONGEST_WAIT_MS: Final = 300_000
 LONGEST_HOLD_MS: Final = 60_000  # so soon it is seen that the line is back
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
 NO_HANDLE: Final = SendOutcome("permanent", None, "", 0.0, "channel.card-kept", tried=False)
+OFFLINE: Final = "offline"  # how the key of a message begins that says that a machine is gone
+OVERTAKEN: Final = replace(NO_HANDLE, code="channel.overtaken", errmsg="")
 # The text's own language is not known here.  The number is the one that admins see.
 MAY_BE_A_COPY: Final = "（可能重复 / perhaps a copy · {number}）"
 LASTING: Final = 3  # tries of one message with the same answer: others would meet it as well
@@ -183,7 +185,11 @@ class Outbox:
         if message.card is not None:
             card = Card.from_json(message.card)
             what = replace(what, card=card, handle=await self._handle_of(card))
-        outcome = NO_HANDLE if _is_lost(what) else await self._send(message.to, what)
+        is_news = message.key.startswith(f"{OFFLINE}:")
+        if is_news and await self._store.read(_is_overtaken, message):
+            outcome = OVERTAKEN
+        else:
+            outcome = NO_HANDLE if _is_lost(what) else await self._send(message.to, what)
         # Until it is noted, the message counts as being sent and holds up all that come after it
         # for the same person.  Not noted before the end, it is sent again, as a copy.
         while True:
@@ -219,8 +225,9 @@ class Outbox:
         await self._hold_or_release(message, outcome, now_ms)
         if outcome.kind == "sent":
             return await self._store.write_unsynced(_sent, message, outcome, at_ms=now_ms)
-        if outcome.kind == "permanent" and message.card and not message.text:
-            # A card that cannot be changed any more; what it would say is said in words as well.
+        is_card = message.card is not None and not message.text
+        if outcome is OVERTAKEN or (outcome.kind == "permanent" and is_card):
+            # A card that cannot be changed any more: what it would say is said in words as well.
             return await self._store.write_unsynced(
                 outbox.end, message.id, "dropped", outcome, at_ms=now_ms
             )
@@ -290,6 +297,12 @@ def _sent(conn: Connection, message: Message, outcome: SendOutcome, *, at_ms: in
         # None after a change: a handle serves once.
         cards.give(conn, Card.from_json(message.card).card_id, outcome.handle, at_ms=at_ms)
     return outbox.end(conn, message.id, "sent", outcome, at_ms=at_ms)
+
+
+def _is_overtaken(conn: Connection, message: Message) -> bool:
+    """Tell whether a machine is back of which the message says that it is gone."""
+    agent = agents.find(conn, message.key.split(":")[1])
+    return agent is not None and (agent.online or f":{agent.epoch}:" not in message.key)
 
 
 def _is_lost(what: Outgoing) -> bool:

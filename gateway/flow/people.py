@@ -44,8 +44,8 @@ OF_EACH_MESSAGE = Sentence(
     zh="用中文提问时为中文，否则为英文；“{prefix} 语言 中文”可固定",
 )
 TASKS_LEFT = Sentence(
-    en="Tasks left today: {left} of {limit}; anew at {until} (in {wait})",
-    zh="今天还可提交 {left} 个任务（共 {limit} 个）；{until} 起重新计数（{wait}后）",
+    en="Tasks left today: {left} of {limit}; anew at {until}",
+    zh="今天还可提交 {left} 个任务（共 {limit} 个）；{until} 起重新计数",
 )
 NO_DAILY_LIMIT = Sentence(en="Tasks a day: no limit", zh="每天任务数：不限")
 NOW_SPOKEN = Sentence(
@@ -61,15 +61,15 @@ MORE_MEMBERS = Sentence(
 # Of what the machine says for its own member's chat nothing is passed on to another one.
 WAITS_FOR_APPROVAL = Sentence(
     en="{user}'s task {id} waits for approval on {machine} · code {code}\n"
-    "Until {until} ({left}), there:\ncodexbridge approve {id}",
+    "Until {until}, there:\ncodexbridge approve {id}",
     zh="{user} 的任务 {id} 等待在 {machine} 上批准 · 确认码 {code}\n"
-    "请在 {until} 前（{left}）到该开发机上执行：\ncodexbridge approve {id}",
+    "请在 {until} 前到该开发机上执行：\ncodexbridge approve {id}",
 )
 WAITS_ANEW = Sentence(
     en="{user}'s task {id} has changed and waits anew on {machine} · code {code}; the one before "
-    "is void\nUntil {until} ({left}), there:\ncodexbridge approve {id}",
+    "is void\nUntil {until}, there:\ncodexbridge approve {id}",
     zh="{user} 的任务 {id} 内容有变，重新等待在 {machine} 上批准 · 确认码 {code}，之前的作废\n"
-    "请在 {until} 前（{left}）到该开发机上执行：\ncodexbridge approve {id}",
+    "请在 {until} 前到该开发机上执行：\ncodexbridge approve {id}",
 )
 NO_MORE_NOTICES = Sentence(
     en="What else waits on this machine is not told in the next minutes; it is shown there.",
@@ -98,8 +98,7 @@ def whoami(request: MemberRequest) -> str:
     if quota is None:
         left = speaker.say(NO_DAILY_LIMIT)
     else:
-        until, wait = speaker.hour(quota.until_ms), speaker.left(quota.until_ms)
-        facts = {"left": quota.left, "limit": quota.limit, "until": until, "wait": wait}
+        facts = {"left": quota.left, "limit": quota.limit, "until": speaker.hour(quota.until_ms)}
         left = speaker.say(TASKS_LEFT, **facts)
     return as_list(
         [
@@ -191,7 +190,6 @@ def notify_approvers(
             machine=machine,
             code=code,
             until=own.hour(until_ms),
-            left=own.left(until_ms),
         )
         where = Conversation(task.channel, person.app, person.user)
         window = f"{task.agent_id}:{person.app}:{person.user}:{speaker.now_ms // NOTICES_MS}"

@@ -1,13 +1,14 @@
 """What the chat says, in English and Chinese side by side, and how it is filled for one person.
 
-A reply says which machine, which task, which state, who must act, how long is left and what to do
-next (P7), within WeCom's bounds.  Whether something is said at all is decided by intake, results
-and upkeep.  Pure: the moment and the time zone come in.
+A reply says which machine, which task, which state, who must act, until when and what to do next
+(P7), within WeCom's bounds.  It names hours, never how long it is until then: it may be sent later,
+and is read whenever its reader looks.  Whether something is said at all is decided by intake,
+results and upkeep.  Pure: the moment and the time zone come in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final
@@ -18,7 +19,7 @@ from common.redact import redact
 from common.sentences import Lang, Sentence, explain, say
 from common.text import CHAT_BYTES, ELLIPSIS, clip_bytes, one_line, reveal, split_bytes
 from gateway.store.agents import Agent
-from gateway.store.tasks import Task
+from gateway.store.tasks import Stranded, Task
 
 PARTS: Final = 3  # messages of one end
 ROOM: Final = CHAT_BYTES - 64  # of one message; what marks a copy (`outbox`) fits as well
@@ -44,8 +45,8 @@ REFUSALS: Mapping[str, Sentence] = {
     ),
     "access.day-is-spent": Sentence(
         en="Not sent: you have used your {limit} {limit:task|tasks} of today. Please send it again "
-        "from {until} on (in {left}). “{prefix} status” and “{prefix} cancel ID” still work.",
-        zh="没有发送：你今天的 {limit} 个任务已用完。请在 {until} 之后（还有 {left}）再发送。"
+        "from {until} on. “{prefix} status” and “{prefix} cancel ID” still work.",
+        zh="没有发送：你今天的 {limit} 个任务已用完。请在 {until} 之后再发送。"
         "“{prefix} 状态”“{prefix} 取消 编号”仍可使用。",
     ),
     "language.which": Sentence(
@@ -150,15 +151,28 @@ APPROVE_THERE = Sentence(
 SENT = Sentence(en="{id} sent to {machine}.", zh="{id} 已发往 {machine}。")
 QUEUED = Sentence(
     en="{id} waits: {machine} has been offline since {since}. It is sent when the machine is back "
-    "and expires at {until} ({left} left).\nTo take it back: {prefix} cancel {id}",
-    zh="{id} 排队中：{machine} 自 {since} 起离线。上线后即发送，{until} 过期（还剩 {left}）。\n"
+    "and expires at {until}.\nTo take it back: {prefix} cancel {id}",
+    zh="{id} 排队中：{machine} 自 {since} 起离线。上线后即发送，{until} 过期。\n"
     "撤回：{prefix} 取消 {id}",
 )
 QUEUED_FIRST = Sentence(
     en="{id} waits: {machine} has not been online yet. It is sent when the machine first connects "
-    "and expires at {until} ({left} left).\nTo take it back: {prefix} cancel {id}",
-    zh="{id} 排队中：{machine} 还从未上线。首次连接后即发送，{until} 过期（还剩 {left}）。\n"
+    "and expires at {until}.\nTo take it back: {prefix} cancel {id}",
+    zh="{id} 排队中：{machine} 还从未上线。首次连接后即发送，{until} 过期。\n"
     "撤回：{prefix} 取消 {id}",
+)
+OFFLINE_SINCE = Sentence(
+    en="{machine} has been offline since {since}.", zh="{machine} 自 {since} 起离线。"
+)
+KEPT = Sentence(
+    en="It has not taken in {ids}: kept until {until} and sent when it is back.\n"
+    "To take back: {prefix} cancel {id}",
+    zh="它尚未接收 {ids}：保留到 {until}，上线后即发送。\n撤回：{prefix} 取消 {id}",
+)
+ANY_ID = Sentence(en="ID", zh="编号")
+OUT_OF_REACH = Sentence(
+    en="Already there: {ids}. The outcome comes here when the machine is back.",
+    zh="已在该开发机上：{ids}。上线后在这里告知结果。",
 )
 WAITS_THERE = Sentence(
     en="Proposal ready; waiting for local approval on {machine}",
@@ -166,13 +180,14 @@ WAITS_THERE = Sentence(
 )
 WAITING = Sentence(en="{waits}\n{id} · code {code}", zh="{waits}\n{id} · 确认码 {code}")
 APPROVE_BY = Sentence(
-    en="Until {until} ({left}):\ncodexbridge approve {id}",
-    zh="{until} 前（{left}）：\ncodexbridge approve {id}",
+    en="Until {until}:\ncodexbridge approve {id}", zh="{until} 前：\ncodexbridge approve {id}"
 )
 RUNNING = Sentence(
     en="{id}: approved on {machine}, now running.", zh="{id}：已在 {machine} 上批准，正在运行。"
 )
-PROGRESS = Sentence(en="{id} on {machine}: {message}", zh="{id}（{machine}）：{message}")
+PROGRESS = Sentence(
+    en="{id} on {machine} ({hour}): {message}", zh="{id}（{machine}，{hour}）：{message}"
+)
 
 # How the first line of a task's end begins; the agent's own words follow.
 FINAL: Mapping[Reason, Sentence] = {
@@ -291,15 +306,15 @@ OUTCOME: Mapping[Reason, Sentence] = {
     Reason.UNKNOWN: Sentence(en="interrupted, outcome unknown", zh="中断，结果不明"),
 }
 AT_WORK = Sentence(en="the machine is working on it", zh="开发机正在处理")
-QUEUED_STATE = Sentence(
-    en="queued until {until} ({left} left)", zh="排队中，{until} 过期（还剩 {left}）"
-)
+QUEUED_STATE = Sentence(en="queued until {until}", zh="排队中，{until} 过期")
 WAITING_STATE = Sentence(
-    en="waiting for approval at the machine, {left} left, code {code}",
-    zh="等待在开发机上批准，还剩 {left}，确认码 {code}",
+    en="waiting for approval at the machine until {until}, code {code}",
+    zh="等待在开发机上批准，{until} 过期，确认码 {code}",
 )
 RUNNING_STATE = Sentence(en="running", zh="正在运行")
 STOPPING = Sentence(en=" (to be stopped)", zh="（等待停止）")
+AWAY = Sentence(en=" ({machine} offline since {since})", zh="（{machine} 自 {since} 起离线）")
+AS_OF = Sentence(en="{words} ({hour})", zh="{words}（{hour}）")
 ONLINE = Sentence(en="{machine}: online", zh="{machine}：在线")
 OFFLINE = Sentence(en="{machine}: offline since {since}", zh="{machine}：自 {since} 起离线")
 NEVER_ONLINE = Sentence(en="{machine}: not online yet", zh="{machine}：还从未上线")
@@ -320,9 +335,6 @@ TASK_LINE = Sentence(en="{id} · {state} · {asked}", zh="{id} · {state} · {as
 TASK_LINE_ON = Sentence(
     en="{id} · {machine} · {state} · {asked}", zh="{id} · {machine} · {state} · {asked}"
 )
-HOURS = Sentence(en="{hours} h {minutes} min", zh="{hours} 小时 {minutes} 分")
-MINUTES = Sentence(en="{minutes} min", zh="{minutes} 分钟")
-SECONDS = Sentence(en="{seconds} s", zh="{seconds} 秒")
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,21 +362,11 @@ class Speaker:
         hour = f"{then.hour:02}:{then.minute:02}"
         return hour if then.date() == today else f"{then.month:02}-{then.day:02} {hour}"
 
-    def left(self, until_ms: int) -> str:
-        """Return how long it is until then."""
-        seconds = max(until_ms - self.now_ms, 0) // 1000
-        hours, minutes = seconds // 3600, seconds // 60 % 60
-        if hours:
-            return say(HOURS, self.lang, hours=hours, minutes=minutes)
-        if minutes:
-            return say(MINUTES, self.lang, minutes=minutes)
-        return say(SECONDS, self.lang, seconds=seconds)
-
     def refusal(self, error: CodexBridgeError, *, prefix: str) -> str:
         """Say why a message leads to nothing."""
         facts = dict(error.facts)
         if isinstance(until_ms := facts.get("until_ms"), int):
-            facts |= {"until": self.hour(until_ms), "left": self.left(until_ms)}
+            facts["until"] = self.hour(until_ms)
         told = CodexBridgeError(error.code, prefix=prefix, **facts)
         return _bounded(explain(told, REFUSALS, self.lang))
 
@@ -373,24 +375,38 @@ class Speaker:
         if machine.connected_at is not None:
             return self.say(SENT, id=task.short_id, machine=machine.machine)
         facts = {"id": task.short_id, "machine": machine.machine, "prefix": prefix}
-        facts |= {"until": self.hour(task.expires_at), "left": self.left(task.expires_at)}
+        facts["until"] = self.hour(task.expires_at)
         if machine.last_seen_at is None:
             return self.say(QUEUED_FIRST, **facts)
         return self.say(QUEUED, since=self.hour(machine.last_seen_at), **facts)
+
+    def offline(self, gone: Sequence[Stranded], *, prefix: str) -> str:
+        """Say that a machine is gone, and what that means for tasks of one member."""
+        first, waits = gone[0], [one.task for one in gone if one.waits]
+        lines = [
+            say(OFFLINE_SINCE, self.lang, machine=first.machine, since=self.hour(first.since_at))
+        ]
+        if waits:
+            ids = tuple(task.short_id for task in waits)
+            until = self.hour(min(task.expires_at for task in waits))
+            which = ids[0] if len(ids) == 1 else say(ANY_ID, self.lang)
+            facts = {"ids": ids, "until": until, "prefix": prefix, "id": which}
+            lines.append(say(KEPT, self.lang, **facts))
+        if there := tuple(one.task.short_id for one in gone if not one.waits):
+            lines.append(say(OUT_OF_REACH, self.lang, ids=there))
+        return as_list(lines)
 
     def waiting(self, task: Task, machine: str, words: str, *, code: str, until_ms: int) -> str:
         """Say that a person must decide at the machine, on what its agent says, and until when."""
         waits = say(WAITS_THERE, self.lang, machine=machine)
         head = say(WAITING, self.lang, id=task.short_id, waits=waits, code=code)
-        until, left = self.hour(until_ms), self.left(until_ms)
-        facts = {"id": task.short_id, "until": until, "left": left}
-        how = f"\n{say(APPROVE_BY, self.lang, **facts)}"
+        how = f"\n{say(APPROVE_BY, self.lang, id=task.short_id, until=self.hour(until_ms))}"
         return with_words(head, words, room=ROOM - len(how.encode())) + how
 
-    def progress(self, task: Task, machine: str, message: str) -> str:
-        """Pass on one line of a command that runs, or of a model at work."""
-        line = one_line(redact(message))
-        return self.say(PROGRESS, id=task.short_id, machine=machine, message=line)
+    def progress(self, task: Task, machine: str, message: str, *, at_ms: int) -> str:
+        """Pass on one line of a command that runs, or of a model at work, and when it was so."""
+        facts = {"id": task.short_id, "machine": machine, "hour": self.hour(at_ms)}
+        return self.say(PROGRESS, message=one_line(redact(message)), **facts)
 
     def final(self, task: Task, machine: str, reason: Reason, summary: str) -> list[str]:
         """Say how a task ended: a mark or the outcome, then the agent's own summary of it.
@@ -398,7 +414,7 @@ class Speaker:
         The machine is named as this gateway knows it: where the end is of one line, in that line,
         else below, with where the rest can be read.  What is long goes in three messages at most.
         """
-        facts = {"id": task.short_id, "machine": machine}
+        facts: dict[str, object] = {"id": task.short_id, "machine": machine}
         head = say(FINAL[reason], self.lang, **facts)
         if reason not in _MARKED:
             return [with_words(head, summary, by=self._blank())]
@@ -458,14 +474,31 @@ class Speaker:
         since = self.hour(machine.last_seen_at)
         return say(OFFLINE, self.lang, machine=machine.machine, since=since)
 
-    def task_line(self, task: Task, *, stopping: bool = False, machine: str | None = None) -> str:
-        """Say in one line where a task stands, and on which machine when that is not plain."""
-        state = self._standing(task) + (say(STOPPING, self.lang) if stopping else "")
+    def task_line(
+        self, task: Task, *, machine: str | None = None, away: Agent | None = None
+    ) -> str:
+        """Say in one line where a task stands, and on which machine when that is not plain.
+
+        Args:
+            task: The task.
+            machine: The name, when it is not plain.
+            away: Its machine, when that is not there to say more.
+        """
+        state = self._standing(task)
+        if task.reason is None and task.cancel_asked_at is not None:
+            state += say(STOPPING, self.lang)
+        if away is not None and away.last_seen_at is not None:
+            since = self.hour(away.last_seen_at)
+            state += say(AWAY, self.lang, machine=away.machine, since=since)
         asked = one_line(redact(task.text), _ASKED_BYTES)
         facts = {"id": task.short_id, "state": state, "asked": asked}
         if machine is None:
             return say(TASK_LINE, self.lang, **facts)
         return say(TASK_LINE_ON, self.lang, machine=machine, **facts)
+
+    def as_of(self, task: Task, words: str) -> str:
+        """Return what its machine last said of a task at work, and when that was so."""
+        return say(AS_OF, self.lang, hour=self.hour(task.updated_at), words=words)
 
     def _blank(self) -> str:
         """Return what stands between two sentences."""
@@ -475,14 +508,13 @@ class Speaker:
         if task.reason is not None:
             return say(OUTCOME[task.reason], self.lang)
         if task.state is TaskState.WAITING_APPROVAL and task.waiting_until is not None:
-            left = self.left(task.waiting_until)
-            return say(WAITING_STATE, self.lang, left=left, code=task.seal_code)
+            until = self.hour(task.waiting_until)
+            return say(WAITING_STATE, self.lang, until=until, code=task.seal_code)
         if task.state is TaskState.RECEIVED:
-            until, left = self.hour(task.expires_at), self.left(task.expires_at)
-            return say(QUEUED_STATE, self.lang, until=until, left=left)
+            return say(QUEUED_STATE, self.lang, until=self.hour(task.expires_at))
         if task.state is TaskState.PROPOSING and task.message:
             # Such as the step of a playbook that the machine is at.
-            return one_line(reveal(redact(task.message)), _SAID_BYTES)
+            return self.as_of(task, one_line(reveal(redact(task.message)), _SAID_BYTES))
         running = task.state is TaskState.EXECUTING
         return say(RUNNING_STATE if running else AT_WORK, self.lang)
 

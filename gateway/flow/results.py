@@ -212,7 +212,8 @@ class TaskReports:
             tasks.note_progress(conn, task.task_id, event.message, at_ms=at.wall_ms)
         # PROPOSING itself says nothing: with words it is a later event, sent in place of the first.
         if event.message and told in _LONG and (not is_new or told is TaskState.PROPOSING):
-            line = self._speaker(task, at).progress(task, machine_of(conn, task), event.message)
+            said = (task, machine_of(conn, task), event.message)
+            line = self._speaker(task, at).progress(*said, at_ms=min(event.at, at.wall_ms))
             tell_progress(conn, task, jti, line, at=at)
 
     def _change(self, conn: Connection, task: Task, event: EventBody, *, at: Instant) -> None:

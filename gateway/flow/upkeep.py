@@ -1,4 +1,4 @@
-"""What happens by the clock alone: queues that expire, records that are forgotten, a clean start.
+"""What happens by the clock alone: queues that expire, machines that are gone, a clean start.
 
 A task that its machine did not take in by its deadline is ended here and its member told; so is one
 that its machine took in and has said nothing of for days.  Such an end is only presumed: the
@@ -23,7 +23,7 @@ from common.errors import AuthError, StoreError
 from common.model.state import Reason, final_of
 from common.protocol.envelope import SKEW_S
 from gateway.base.identity import Seal
-from gateway.flow import cards, rotation
+from gateway.flow import cards, offline, rotation
 from gateway.flow.countersigning import Countersigner
 from gateway.flow.outbox import machine_of, tell
 from gateway.flow.replies import Speaker
@@ -68,6 +68,7 @@ class Upkeep:
         countersigner: Signs the end of our audit log.
         clock: Tells the moment.
         zone: Time zone of the hours that are told.
+        prefix: What commands begin with in the chat.
         wake_agent: Hint that an agent's mailbox holds something new.
         wake_outbox: Hint that there is something to say.
         log: For rounds that fail.
@@ -82,6 +83,7 @@ class Upkeep:
         countersigner: Countersigner,
         clock: Clock,
         zone: tzinfo,
+        prefix: str,
         wake_agent: Callable[[str], None],
         wake_outbox: Callable[[], None],
         log: FilteringBoundLogger,
@@ -92,10 +94,12 @@ class Upkeep:
         self._countersigner = countersigner
         self._clock = clock
         self._zone = zone
+        self._prefix = prefix
         self._wake_agent = wake_agent
         self._wake_outbox = wake_outbox
         self._log = log
         self._deaf_until = clock.now().mono + LISTEN_S
+        self._settled_at = clock.now().mono + offline.SETTLE_S
 
     async def begin(self) -> None:
         """Set right what a crash left behind; call it once, before anybody can connect.
@@ -138,9 +142,17 @@ class Upkeep:
             await asyncio.to_thread(self._ring.drop, unneeded)
         for agent_id in done.agents:
             self._wake_agent(agent_id)
-        if done.ended:
+        if await self._tell_offline(at) or done.ended:
             self._wake_outbox()
         return done
+
+    async def _tell_offline(self, at: Instant) -> int:
+        # Nothing to tell is the usual case, and to find that out takes no turn of the writer.
+        if at.mono < self._settled_at or not await self._store.read(offline.find, at):
+            return 0
+        return await self._store.write(
+            offline.tell_members, at, zone=self._zone, prefix=self._prefix
+        )
 
     def _forget(self, conn: Connection, at: Instant) -> tuple[str, ...]:
         _purge(conn, at)

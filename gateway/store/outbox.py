@@ -50,6 +50,12 @@ _DROP_PROGRESS = """
 _NOTIFIED = """
     SELECT DISTINCT app, user_id FROM outbox
     WHERE task_id = :task_id AND key LIKE 'notice:%' AND state IN ('sending', 'sent')"""
+_TOLD_AT = """
+    SELECT MAX(told_at) AS at FROM (
+        SELECT :never AS told_at FROM outbox WHERE key = :key
+        UNION ALL SELECT created_at FROM outbox
+        WHERE task_id = :task_id AND key LIKE :keys AND state <> 'dropped'
+    ) AS told"""
 _DROP_CARDS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
     WHERE task_id = :task_id AND card IS NOT NULL AND state = 'queued' AND key LIKE 'waiting:%'
@@ -307,6 +313,12 @@ def notified(conn: Connection, task_id: str) -> set[Person]:
     """Return to which approvers it went, or is going, out that a task waits."""
     rows = conn.all(_NOTIFIED, task_id=task_id)
     return {Person(row["app"], row["user_id"]) for row in rows}
+
+
+def told_at(conn: Connection, task_id: str, key: str, *, prefix: str) -> int | None:
+    """Return when the newest message of a kind was queued for a task; far ahead if of this key."""
+    row = conn.one(_TOLD_AT, task_id=task_id, key=key, keys=f"{prefix}:%", never=_NO_ID)
+    return row["at"] if row else None
 
 
 def drop_cards(conn: Connection, task_id: str, *, at_ms: int) -> set[str]:

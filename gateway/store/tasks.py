@@ -69,6 +69,15 @@ _SILENT = """
         WHERE m.agent_id = t.agent_id AND m.task_id = t.task_id AND m.typ = 'task'
         AND m.acked_at IS NULL
     ) LIMIT :limit"""
+# Read in the order in which it is written: from the few tasks that are open.
+_STRANDED = """
+    SELECT t.*, a.machine, a.epoch, a.last_seen_at AS since_at, m.seq AS unacked
+    FROM tasks t CROSS JOIN agents a LEFT JOIN mailbox m ON m.agent_id = t.agent_id
+    AND m.task_id = t.task_id AND m.typ = 'task' AND m.acked_at IS NULL
+    WHERE t.reason IS NULL AND t.cancel_asked_at IS NULL AND a.agent_id = t.agent_id
+    AND a.connected_at IS NULL AND a.revoked_at IS NULL AND a.last_seen_at <= :before
+    AND (m.seq IS NULL OR m.away_epoch IS NULL OR m.away_epoch <> a.epoch)
+    ORDER BY t.created_at, t.task_id"""
 _LAST_OPEN = """
     SELECT state FROM task_events WHERE task_id = :task_id AND reason IS NULL
     ORDER BY seq DESC LIMIT 1"""
@@ -161,6 +170,24 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class Stranded:
+    """An unfinished task of a machine that is gone.
+
+    Attributes:
+        machine: Its name.
+        epoch: Of its last connection: it names the outage.
+        since_at: Since when it is gone, in milliseconds since the epoch.
+        waits: It did not take the task in.
+    """
+
+    task: Task
+    machine: str
+    epoch: int
+    since_at: int
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """What a task becomes.
 
@@ -240,6 +267,20 @@ def orphans(conn: Connection, *, limit: int) -> list[Task]:
 def silent(conn: Connection, *, before_ms: int, limit: int) -> list[Task]:
     """Return unfinished tasks that their machines hold and have not spoken of since then."""
     return _tasks(conn.all(_SILENT, before=before_ms, limit=limit))
+
+
+def stranded(conn: Connection, *, before_ms: int) -> list[Stranded]:
+    """Return what is open on machines that went before then, but for what was asked since."""
+    return [
+        Stranded(
+            as_record(Task, row),
+            row["machine"],
+            row["epoch"],
+            row["since_at"],
+            waits=row["unacked"] is not None,
+        )
+        for row in conn.all(_STRANDED, before=before_ms)
+    ]
 
 
 def last_open_state(conn: Connection, task_id: str) -> TaskState:

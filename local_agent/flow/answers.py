@@ -27,7 +27,7 @@ from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.store.tasks import Task
-from local_agent.words import REASONS, STATES, render_duration
+from local_agent.words import REASONS, STATES, render_hour
 from local_agent.workspace.git.repository import Changes
 from local_agent.workspace.registry import Workspace
 
@@ -122,9 +122,9 @@ class OpenTasks:
         if task.state is TaskState.WAITING_APPROVAL:
             approval = await self._store.newest_approval(task.task_id)
             if approval is not None and approval.state == "pending":
-                left_ms = max(approval.expires_at - self._clock.now().wall_ms, 0)
-                left = render_duration(left_ms, lang)
-                return say(words.WAITS_FOR, lang, left=left)
+                now_ms = self._clock.now().wall_ms
+                until = render_hour(approval.expires_at, now_ms=now_ms)
+                return say(words.WAITS_FOR, lang, until=until)
         return say(STATES[task.state], lang)
 
 

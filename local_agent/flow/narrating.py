@@ -14,7 +14,7 @@ from common.sentences import Lang, Sentence, say
 from local_agent.flow.task import TaskLog
 from local_agent.playbooks.definition import TaskDefinition
 from local_agent.store.tasks import Task
-from local_agent.words import render_duration
+from local_agent.words import render_hour
 
 FIRST_S: Final = 60.0  # until a run that asks nothing says again where it is; each time twice that
 LONGEST_S: Final = 1800.0
@@ -32,15 +32,15 @@ AT_HOOK = Sentence(
 )
 WAITS = Sentence(
     en="Playbook {playbook} waits for a decision on {machine}: step {number} of {count} ({step}). "
-    "There, within {left}: codexbridge approve {task}",
+    "There, by {until} on its clock: codexbridge approve {task}",
     zh="剧本 {playbook} 等待在 {machine} 上批准：第 {number} 步，共 {count} 步（{step}）。"
-    "请在 {left}内到该开发机上运行：codexbridge approve {task}",
+    "请在 {until}（开发机时间）前到该开发机上运行：codexbridge approve {task}",
 )
 HOOK_WAITS = Sentence(
     en="Playbook {playbook} waits for a decision on {machine}: step {step} of the hook {hook}. "
-    "There, within {left}: codexbridge approve {task}",
+    "There, by {until} on its clock: codexbridge approve {task}",
     zh="剧本 {playbook} 等待在 {machine} 上批准：钩子 {hook} 的步骤 {step}。"
-    "请在 {left}内到该开发机上运行：codexbridge approve {task}",
+    "请在 {until}（开发机时间）前到该开发机上运行：codexbridge approve {task}",
 )
 
 
@@ -87,23 +87,21 @@ class Narrator:
             case "confirmation_required":
                 sentence = WAITS if self._hook is None else HOOK_WAITS
                 more = {"step": event["step"], "hook": self._hook, "task": event["short_id"]}
-                await self._tell(
-                    sentence, urgent=True, left_ms=int(event["timeout_s"] * 1000), **more
-                )
+                now_ms = self._clock.now().wall_ms
+                # No time that is left: the chat may hear of it later, and is read later still.
+                until = render_hour(now_ms + int(event["timeout_s"] * 1000), now_ms=now_ms)
+                await self._tell(sentence, urgent=True, until=until, **more)
             case "gate_result" if event["confirmed"]:
                 # In the place of that it waits.
                 await self._tell(AT_STEP if self._hook is None else AT_HOOK, hook=self._hook)
 
-    async def _tell(
-        self, sentence: Sentence, *, urgent: bool = False, left_ms: int = 0, **more: object
-    ) -> None:
+    async def _tell(self, sentence: Sentence, *, urgent: bool = False, **more: object) -> None:
         self._next = self._clock.now().mono + self._pause
         is_question = sentence in (WAITS, HOOK_WAITS)
         if self._task.source == "local_ui" and not is_question:
             return  # whoever sits here follows the events themselves
 
         def words(lang: Lang) -> str:
-            left = {"left": render_duration(left_ms, lang)} if left_ms else {}
-            return say(sentence, lang, **(self._facts | more | left))
+            return say(sentence, lang, **(self._facts | more))
 
         await self._log.told(self._task, words, urgent=urgent)

@@ -44,7 +44,8 @@ OPEN_TASKS = Sentence(en="Open tasks:", zh="未完成的任务：")
 TASK_ROW = Sentence(en="{short_id} · {state} · {what}", zh="{short_id} · {state} · {what}")
 MORE_TASKS = Sentence(en="… and {count} more", zh="…… 另有 {count} 个")
 WAITS_FOR = Sentence(
-    en="waiting for approval at the machine, {left} left", zh="等待在开发机上批准，剩余 {left}"
+    en="waiting for approval at the machine until {until} on its clock",
+    zh="等待在开发机上批准，{until} 过期（开发机时间）",
 )
 ENDED_AS = Sentence(en="ended: {reason}", zh="已结束：{reason}")
 WORKSPACE_WITH_TEST = Sentence(

@@ -18,6 +18,7 @@ from common.sentences import LANGS, Lang, Sentence, Words
 from gateway.flow import alarms, people
 from gateway.flow import replies as gateway_replies
 from gateway.flow.replies import Speaker, as_list, with_words
+from gateway.store.tasks import Stranded
 from local_agent import words as amounts
 from local_agent.actions import operation
 from local_agent.actions.changes import ending as change_words
@@ -151,7 +152,10 @@ def _gateway() -> Iterator[tuple[str, str]]:
         said.append(
             speaker.waiting(TASK, "dev-1", "Run x", code="7K3F-9Q2M", until_ms=at + 3_000_000)
         )
-        said += [speaker.progress(TASK, "dev-1", "still\nrunning"), speaker.orphaned(TASK, "dev-1")]
+        said += [
+            speaker.progress(TASK, "dev-1", "still\nrunning", at_ms=at),
+            speaker.orphaned(TASK, "dev-1"),
+        ]
         said += [speaker.silent(TASK, "dev-1"), speaker.unbound(TASK, "dev-1", "Nothing was done.")]
         said += [speaker.unsent(TASK, "dev-1", reason) for reason in gateway_replies.UNSENT]
         for reason in Reason:
@@ -159,11 +163,18 @@ def _gateway() -> Iterator[tuple[str, str]]:
                 said += speaker.final(TASK, "dev-1", reason, words)
             said.append(speaker.over(TASK, reason))
             said.append(speaker.task_line(replace(TASK, reason=reason), machine="dev-1"))
+        gone = [
+            Stranded(replace(TASK, short_id=f"T-7K3{sign}"), "dev-1", 1, at, waits=sign in "FG")
+            for sign in "FGH"
+        ]
+        said += [speaker.offline(those, prefix="@dev") for those in (gone, gone[:1], gone[2:])]
+        said.append(speaker.task_line(runs, away=machines[1]))
+        said += speaker.final(TASK, "dev-1", Reason.COMPLETED, "It is read first. 先读缓存。" * 99)
         said += [
             speaker.task_line(replace(waits, waiting_until=at + 7_200_000)),
             speaker.task_line(runs),
         ]
-        said += [speaker.task_line(TASK, stopping=True), as_list(["a", "<a href=x>"])]
+        said += [speaker.task_line(replace(TASK, cancel_asked_at=at)), as_list(["a", "<a href=x>"])]
         said.append(with_words("head", "ghp_16C7e42F292c6912E7710c838347Ae178B4a \u202e end"))
         for code in gateway_replies.REFUSALS:
             error = InputError(code, **facts_of_refusals)

@@ -49,8 +49,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     well = well and all(finding.tone is not Tone.BAD for finding in unread.values())
     if args.json:
         known = {"online": online, "known": len(machines)}
-        store = {"store": ill.code if ill else None}
-        console.print_json({"running": runs, **store, "apps": stand, "machines": known})
+        why = ill.code if ill else None
+        console.print_json({"running": runs, "store": why, "apps": stand, "machines": known})
         return 0 if well else 1
     console.tell(texts.STATUS_RUNS if runs else texts.STATUS_STOPPED, mark=MARKS[runs])
     if ill is not None:

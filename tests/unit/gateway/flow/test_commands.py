@@ -225,7 +225,7 @@ async def test_offline_tells_since_when_until_when_and_how_to_take_it_back(desk:
     await desk.disconnect()
     said = str(await desk.hear("@dev on dev-1 test"))
     task = await desk.task()
-    for part in (MACHINE, "14:00", task.short_id, "22:00", "8 h", f"@dev cancel {task.short_id}"):
+    for part in (MACHINE, "14:00", task.short_id, "22:00", f"@dev cancel {task.short_id}"):
         assert part in said
     said = str(await desk.hear("@dev 在 dev-1 上跑测试"))
     newest = (await desk.tasks())[0]

@@ -92,7 +92,7 @@ async def test_a_task_for_a_machine_that_was_never_online_waits_and_says_until_w
     said = await desk.hear("@dev test")
     task = await desk.task()
     assert said is not None
-    for fact in (MACHINE, task.short_id, "20:00", "8 h 0 min"):
+    for fact in (MACHINE, task.short_id, "20:00"):
         assert fact in said
     assert task.expires_at == NOON_MS + 8 * 3_600_000
     assert len(await desk.mail()) == 1
@@ -107,7 +107,7 @@ async def test_a_task_for_an_offline_machine_is_queued_and_says_since_when(desk:
     said = await desk.hear("@dev 跑一下测试")
     task = await desk.task()
     assert said is not None
-    for fact in (MACHINE, task.short_id, "14:00", "23:00", "8 小时"):
+    for fact in (MACHINE, task.short_id, "14:00", "23:00"):
         assert fact in said
 
 

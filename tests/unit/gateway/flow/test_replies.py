@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta, timezone
+from types import ModuleType
 
 import pytest
 
@@ -13,9 +15,10 @@ from common.model.state import Reason, TaskState
 from common.sentences import Lang, Sentence
 from common.terminal import cells
 from common.text import CHAT_BYTES
-from gateway.flow import alarms, replies
+from gateway.flow import alarms, cards, people, replies
 from gateway.flow.outbox import MAY_BE_A_COPY
 from gateway.flow.replies import PARTS, Speaker, as_list, with_words
+from gateway.store.agents import Agent
 from gateway.store.tasks import Task
 from tests.each import each
 
@@ -40,9 +43,16 @@ TASK = Task(
     expires_at=NOON_MS + 3_600_000,
 )
 
+MACHINE = Agent("a", "dev-1", b"", "k", 1, 1, 0, NOON_MS, NOON_MS, NOON_MS, None, None, None)
+SPENT = InputError("access.day-is-spent", limit=2, until_ms=NOON_MS + 5_400_000)
+
 
 def _sentences() -> Iterator[tuple[str, Sentence]]:
-    for name, value in (*vars(replies).items(), *vars(alarms).items()):
+    yield from (*_sentences_of(replies), *_sentences_of(alarms))
+
+
+def _sentences_of(module: ModuleType) -> Iterator[tuple[str, Sentence]]:
+    for name, value in vars(module).items():
         if isinstance(value, Sentence):
             yield name, value
         elif isinstance(value, Mapping):
@@ -183,25 +193,44 @@ def test_hours_are_told_in_the_zone_with_the_day_when_it_is_another_one(
     assert SPEAKER.hour(at_ms) == hour
 
 
-@pytest.mark.parametrize(
-    ("seconds", "en", "zh"),
-    [
-        (-5, "0 s", "0 秒"),
-        (59, "59 s", "59 秒"),
-        (60, "1 min", "1 分钟"),
-        (3599, "59 min", "59 分钟"),
-        (86_399, "23 h 59 min", "23 小时 59 分"),
-    ],
-)
-def test_what_is_left_is_never_told_longer_than_it_is(seconds: int, en: str, zh: str) -> None:
-    assert SPEAKER.left(NOON_MS + seconds * 1000) == en
-    assert Speaker("zh", ZONE, NOON_MS).left(NOON_MS + seconds * 1000) == zh
-
-
 def test_a_task_is_listed_in_one_line() -> None:
     line = SPEAKER.task_line(TASK)
-    assert line == "T-7K3F · queued until 13:00 (1 h 0 min left) · @dev test with a second line"
-    assert SPEAKER.task_line(TASK, stopping=True).count("\n") == 0
+    assert line == "T-7K3F · queued until 13:00 · @dev test with a second line"
+    stopped = replace(TASK, cancel_asked_at=NOON_MS)
+    assert SPEAKER.task_line(stopped).count("\n") == 0
+
+
+PERIOD = re.compile(r"\d ?(?:(?:s|min|h)\b|秒|分|小时)")
+RUNS = re.compile(r"\{(left|wait|minutes|hours|seconds)\}")
+STANDS = {"TASKS_LEFT", "DISK_HAS_ROOM"}  # how many tasks are left; how long a disk was full
+
+
+@pytest.mark.requirement("P7")
+def test_no_sentence_of_the_chat_holds_a_time_that_runs_while_it_waits() -> None:
+    modules = (replies, cards, people, alarms)
+    named = [(name, one) for module in modules for name, one in _sentences_of(module)]
+    for name, sentence in named:
+        for text in (sentence.en, sentence.zh):
+            assert name in STANDS or not RUNS.search(text), (name, text)
+
+
+@pytest.mark.requirement("P7")
+@each("lang", ["en", "zh"])
+def test_what_is_said_of_times_names_the_hour(lang: Lang) -> None:
+    speaker = Speaker(lang, ZONE, NOON_MS)
+    away, until_ms = replace(MACHINE, connected_at=None), NOON_MS + 5_400_000
+    waits = replace(TASK, state=TaskState.WAITING_APPROVAL, waiting_until=until_ms, seal_code="X")
+    for text, hour in (
+        (speaker.accepted(TASK, away, prefix="@dev"), "13:00"),
+        (speaker.waiting(TASK, "dev-1", "x", code="X", until_ms=until_ms), "13:30"),
+        (speaker.task_line(TASK), "13:00"),
+        (speaker.task_line(waits), "13:30"),
+        (str(cards.waiting(speaker, TASK, "dev-1", "x", code="X", until_ms=until_ms)), "13:30"),
+        (speaker.progress(TASK, "dev-1", "10 tests", at_ms=NOON_MS - 60_000), "11:59"),
+        (speaker.refusal(SPENT, prefix="@dev"), "13:30"),
+    ):
+        assert hour in text
+        assert not PERIOD.search(text), text
 
 
 def test_an_error_without_a_sentence_says_its_code_and_nothing_else() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from common.errors import StoreError
 from common.model.state import Reason, TaskState
+from gateway.flow.offline import SETTLE_S
 from gateway.flow.upkeep import LISTEN_S
 from gateway.store import Connection, agents, members, outbox, tasks
 from gateway.store.tasks import Task
@@ -24,6 +25,7 @@ from tests.gateway_desk import (
     open_desk,
 )
 from tests.people import someone
+from tests.scripted_channel import ScriptedChannel, sending
 
 HOURS = 3600
 
@@ -227,3 +229,123 @@ async def test_the_loop_outlives_a_failing_store(
             await rounds.get()
     assert not running.done()
     running.cancel()
+
+
+async def _later(desk: Desk, seconds: float) -> list[str]:
+    """Let time pass, and return what is then said, and sent, of a machine that is gone."""
+    desk.clock.advance(seconds)
+    before = await desk.said()
+    await desk.upkeep.round()
+    return (await desk.said())[len(before) :]
+
+
+async def _gone(desk: Desk, *asked: str, taken: int = 0) -> None:
+    """Let a machine that was there go, with what was asked, of which it took some in."""
+    desk.clock.advance(SETTLE_S)
+    await desk.connect()
+    for text in asked:
+        await desk.ask(text)
+    if taken:
+        await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=taken)
+    desk.clock.advance(40)
+    await desk.disconnect()
+
+
+@pytest.mark.requirement("P7")
+async def test_a_machine_that_goes_before_it_took_tasks_in_is_told_of_once(desk: Desk) -> None:
+    await _gone(desk, "@dev test", "@dev explain a", "@dev explain b")
+    assert await _later(desk, 29) == [], "it may be back at once"
+    (said,) = await _later(desk, 1)
+    ids = [task.short_id for task in reversed(await desk.tasks())]
+    assert said == (
+        f"{MACHINE} has been offline since 12:01.\nIt has not taken in {', '.join(ids)}: kept until "
+        "20:01 and sent when it is back.\nTo take back: @dev cancel ID"
+    )
+    assert await _later(desk, 900) == []
+    assert "waits" in str(await desk.hear("@dev explain c")), "which says it itself"
+    assert await _later(desk, 900) == []
+    await desk.upkeep.begin()
+    assert await _later(desk, 2 * HOURS) == [], "nor after a restart"
+    await desk.connect()
+    assert await _later(desk, 60) == []
+
+
+@pytest.mark.requirement("P7")
+async def test_one_task_is_named_with_how_to_take_it_back_in_its_members_language(
+    desk: Desk,
+) -> None:
+    await _gone(desk, "@dev 跑一下测试")
+    (said,) = await _later(desk, 30)
+    short_id = (await desk.task()).short_id
+    assert said == (
+        f"{MACHINE} 自 12:01 起离线。\n它尚未接收 {short_id}：保留到 20:01，上线后即发送。\n"
+        f"撤回：@dev 取消 {short_id}"
+    )
+
+
+@pytest.mark.requirement("P7")
+async def test_nothing_is_said_of_what_is_over_or_taken_back_or_of_a_machine_that_is_back(
+    desk: Desk,
+) -> None:
+    await _gone(desk, "@dev test", taken=1)
+    await desk.hear("@dev cancel")
+    assert await _later(desk, 2 * HOURS) == []
+    await desk.connect()
+    await desk.result(await desk.task(), "REJECTED", "cancelled")
+    await desk.ask()
+    await desk.disconnect()
+    desk.clock.advance(29)
+    await desk.connect()
+    assert await _later(desk, 2 * HOURS) == []
+
+
+@pytest.mark.requirement("P7")
+async def test_a_machine_that_stays_away_with_a_task_at_work_is_told_of_once(desk: Desk) -> None:
+    await _gone(desk, "@dev test", "@dev explain a", taken=1)
+    (said,) = await _later(desk, 30)
+    second, first = (task.short_id for task in await desk.tasks())
+    assert f"taken in {second}: kept" in said
+    assert f"Already there: {first}. The outcome" in said
+    await desk.connect()
+    await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=2)
+    await desk.disconnect()
+    assert await _later(desk, HOURS - 1) == [], "told already, of the same tasks"
+    (said,) = await _later(desk, 1)
+    assert f"Already there: {first}, {second}." in said
+    await desk.connect()
+    await desk.disconnect()
+    assert await _later(desk, 599) == []
+
+
+@pytest.mark.requirement("P7")
+async def test_a_status_says_that_the_machine_of_a_running_task_is_gone(desk: Desk) -> None:
+    await _gone(desk, "@dev test", taken=1)
+    await desk.connect()
+    task = await desk.task()
+    await desk.events(task, *TO_APPROVAL, "WAITING_APPROVAL", "EXECUTING")
+    await desk.event(task, "EXECUTING", "still running · 5 s")
+    await desk.disconnect()
+    desk.clock.advance(3 * HOURS)
+    said = str(await desk.hear(f"@dev status {task.short_id}"))
+    assert f"running ({MACHINE} offline since 12:01) · @dev test" in said
+    assert "\nstill running · 5 s (12:01)" in said, "it is no news of now"
+
+
+@pytest.mark.requirement("P3")
+async def test_that_a_machine_is_gone_is_not_sent_once_it_is_back(desk: Desk) -> None:
+    await _gone(desk, "@dev test")
+    assert len(await _later(desk, 30)) == 1
+    await desk.connect()
+    channel = ScriptedChannel()
+    async with sending(desk, channel):
+        while await desk.store.read(_queued, "offline:%"):
+            await asyncio.sleep(0)
+    assert not [text for _, text, _ in channel.tries if "offline" in text]
+    await desk.ask("@dev explain a")
+    await desk.disconnect()
+    assert len(await _later(desk, 30)) == 1, "another outage"
+
+
+def _queued(conn: Connection, keys: str) -> bool:
+    sql = "SELECT 1 FROM outbox WHERE key LIKE :keys AND state IN ('queued', 'sending')"
+    return conn.one(sql, keys=keys) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from common.clock import ManualClock
@@ -71,7 +72,8 @@ async def test_that_it_waits_is_told_at_once_and_that_it_goes_on_in_its_place() 
     await told.hear({"type": "gate_result", "confirmed": False})
     (waits, urgent), (goes_on, later) = log.told_of
     assert "waits for a decision on dev-1: step 4 of 20 (s3)" in waits
-    assert "There, within 5 min 0 s: codexbridge approve T-9Q2W" in waits
+    until = datetime.fromtimestamp(clock.now().wall_s + 300).astimezone()
+    assert f"There, by {until:%H:%M} on its clock: codexbridge approve T-9Q2W" in waits
     assert (urgent, later) == (True, False)
     assert goes_on == "Playbook many: step 4 of 20 (s3)."
 
