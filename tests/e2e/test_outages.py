@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from pathlib import Path
 
@@ -73,3 +75,29 @@ def test_what_was_asked_while_the_machine_was_away_reaches_it_in_order(
         running.hears(f"{short_id} ✓")
     check(running, *asked)
     assert runs(workspace) == 3
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(240)
+def test_a_machine_that_falls_asleep_with_tasks_on_their_way_is_told_of_once(
+    running: Place,
+) -> None:
+    agent = running.processes["agent"].pid
+    os.kill(agent, signal.SIGSTOP)
+    try:
+        asked = ["@dev search alpha", "@dev search beta"]
+        assert [running.callback(text) for text in asked] == [200, 200]
+        ids = [task["short_id"] for task in reversed(running.gateway_tasks())]
+        running.hears(f"{ids[0]} sent to dev-1")
+        # The link is dead after 40 s; a machine that is soon back is not missed.
+        said = running.hears("dev-1 has been offline since", seconds=150)
+        assert f"not taken in {', '.join(ids)}: kept until " in said
+        assert "@dev cancel ID" in said
+        running.kill("gateway")
+        running.start_gateway()
+    finally:
+        os.kill(agent, signal.SIGCONT)
+    for short_id in ids:
+        running.hears(f"{short_id} ✓", seconds=90)
+    check(running, *asked)
+    assert sum("offline" in text for text in running.chat()) == 1
