@@ -52,12 +52,13 @@ _JOINED = re.compile(
     "[\u200d\ufe0e\ufe0f\u20e3\u1160-\u11ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
 )
 _FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]+$")
+_OPENED = re.compile("⟨[^⟩]*$")
 _LONGEST_MARK = 8  # ``⟨U+10FFFF`` of what `reveal` shows, without its end
 _CJK = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
 def clip_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
-    """Return ``text`` within ``limit`` UTF-8 bytes, cut on a character, ending in ``marker``.
+    """Return ``text`` within ``limit`` UTF-8 bytes, cut on a whole character, ending in ``marker``.
 
     A text that fits comes back unchanged.  ``limit`` below the marker's size gives a bare cut.
     """
@@ -67,7 +68,8 @@ def clip_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
     tail = marker.encode()
     if limit < len(tail):
         tail = b""
-    return (raw[: limit - len(tail)].decode("utf-8", "ignore")) + tail.decode()
+    cut = len(raw[: limit - len(tail)].decode("utf-8", "ignore"))
+    return text[: whole_end(text, cut)].encode("utf-8", "replace").decode() + tail.decode()
 
 
 def clip_tail_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
@@ -125,9 +127,8 @@ def whole_end(text: str, end: int, start: int = 0) -> int:
     cut = end
     while start < cut < len(text) and _is_joined(text, cut):
         cut -= 1
-    opened = text.rfind("⟨", max(start, cut - _LONGEST_MARK), cut)
-    if opened >= 0 and "⟩" not in text[opened:cut]:
-        cut = opened
+    if opened := _OPENED.search(text, max(start, cut - _LONGEST_MARK), cut):
+        cut = opened.start()
     return cut if cut > start else end
 
 

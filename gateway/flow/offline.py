@@ -48,8 +48,8 @@ def _key(one: Stranded) -> str:
 
 
 def _is_due(conn: Connection, key: str, group: list[Stranded], now_ms: int) -> bool:
+    if not any(one.waits for one in group) and now_ms - group[0].since_at < LONG_MS:
+        return False
     # In their order, so the last one is the newest.
-    is_missed = any(one.waits for one in group) or now_ms - group[0].since_at >= LONG_MS
-    newest = group[-1].task.task_id
-    told_at = outbox.told_at(conn, newest, key, prefix=OFFLINE) if is_missed else None
-    return is_missed and (told_at is None or now_ms - told_at >= AGAIN_MS)
+    told_at = outbox.told_at(conn, group[-1].task.task_id, key, prefix=OFFLINE)
+    return now_ms - told_at >= AGAIN_MS

@@ -51,7 +51,7 @@ _NOTIFIED = """
     SELECT DISTINCT app, user_id FROM outbox
     WHERE task_id = :task_id AND key LIKE 'notice:%' AND state IN ('sending', 'sent')"""
 _TOLD_AT = """
-    SELECT MAX(told_at) AS at FROM (
+    SELECT COALESCE(MAX(told_at), 0) AS at FROM (
         SELECT :never AS told_at FROM outbox WHERE key = :key
         UNION ALL SELECT created_at FROM outbox
         WHERE task_id = :task_id AND key LIKE :keys AND state <> 'dropped'
@@ -315,10 +315,10 @@ def notified(conn: Connection, task_id: str) -> set[Person]:
     return {Person(row["app"], row["user_id"]) for row in rows}
 
 
-def told_at(conn: Connection, task_id: str, key: str, *, prefix: str) -> int | None:
+def told_at(conn: Connection, task_id: str, key: str, *, prefix: str) -> int:
     """Return when the newest message of a kind was queued for a task; far ahead if of this key."""
     row = conn.one(_TOLD_AT, task_id=task_id, key=key, keys=f"{prefix}:%", never=_NO_ID)
-    return row["at"] if row else None
+    return int(row["at"]) if row else 0
 
 
 def drop_cards(conn: Connection, task_id: str, *, at_ms: int) -> set[str]:

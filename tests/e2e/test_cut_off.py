@@ -24,6 +24,7 @@ from tests.e2e.place import Place, free_ports, wait_until
 
 # What goes wrong, and what it is called.  The first ones end within seconds, once they are over.
 SOON: Final = {
+    "busy": "wecom.busy",
     "html": "wecom.unreadable",
     "http-500": "wecom.http",
     "http-502": "wecom.http",

@@ -46,8 +46,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             raise InputError("outbox.unknown", id=args.id)
         hold = store.read(outbox_admin.hold_of, args.id, at_ms=now_ms())
     if args.change == "retry" and hold is not None:
-        facts = {"id": args.id, "app": hold.app, "why": hold.errmsg, "errcode": hold.errcode or "—"}
-        facts |= {"since": console.moment(hold.since_at, "%H:%M")}
+        facts = {**asdict(hold), "id": args.id, "since": console.moment(hold.since_at, "%H:%M")}
         return console.tell(
             texts.OUTBOX_HELD, at=console.moment(hold.until_at, "%H:%M:%S"), **facts
         )

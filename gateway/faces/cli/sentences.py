@@ -355,9 +355,9 @@ OUTBOX_RETRIED: Final = Sentence(
     zh="只要网关在运行且应用未被暂停，消息 {id} 会在几秒内发送：codexbridge gateway outbox",
 )
 OUTBOX_HELD: Final = Sentence(
-    en="Message {id} waits: {app} has not been able to send since {since} ({errcode}, {why}). One "
+    en="Message {id} waits: {app} has not been able to send since {since} ({code}, {errmsg}). One "
     "message is tried at {at}; when it goes through, all that wait are sent.",
-    zh="消息 {id} 等待中：应用 {app} 自 {since} 起无法发送（{errcode}，{why}）。{at} 会试发一条，"
+    zh="消息 {id} 等待中：应用 {app} 自 {since} 起无法发送（{code}，{errmsg}）。{at} 会试发一条，"
     "成功后等待的消息全部发出。",
 )
 OUTBOX_DROPPED: Final = Sentence(en="Message {id} is taken back.", zh="消息 {id} 已撤回。")

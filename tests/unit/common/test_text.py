@@ -46,6 +46,9 @@ def test_a_cut_is_marked_where_the_mark_has_room() -> None:
     assert clip_tail_bytes("abcdefgh", 2) == "gh"
     assert clip_tail_bytes("abcdefgh", 3) == "…"
     assert clip_bytes("abcdefgh", 6, marker="") == "abcdef"
+    family = "👨\u200d👩\u200d👧"
+    assert clip_bytes(f"ab{family * 2}", 30) == f"ab{family}…"
+    assert clip_bytes("abe\u0301fg", 6) == "ab…"
 
 
 @pytest.mark.requirement("R73")

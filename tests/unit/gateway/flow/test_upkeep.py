@@ -300,7 +300,7 @@ async def test_nothing_is_said_of_what_is_over_or_taken_back_or_of_a_machine_tha
 
 
 @pytest.mark.requirement("P7")
-async def test_a_machine_that_stays_away_with_a_task_at_work_is_told_of_once(desk: Desk) -> None:
+async def test_a_machine_that_comes_and_goes_is_told_of_once_an_hour(desk: Desk) -> None:
     await _gone(desk, "@dev test", "@dev explain a", taken=1)
     (said,) = await _later(desk, 30)
     second, first = (task.short_id for task in await desk.tasks())

@@ -51,9 +51,12 @@ def test_each_statement_fits_the_schema(conn: SqliteConnection, name: str, sql: 
     assert conn.all(f"EXPLAIN {sql}", **dict.fromkeys(_NAME.findall(sql))), name
 
 
-def test_looking_for_silent_tasks_reads_the_open_ones_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sql", [tasks._SILENT, tasks._STRANDED])
+def test_looking_for_silent_and_stranded_tasks_reads_the_open_ones_only(
+    tmp_path: Path, sql: str
+) -> None:
     with transaction(tmp_path) as conn:
-        plan = conn.all(f"EXPLAIN QUERY PLAN {tasks._SILENT}", before=0, limit=1)
+        plan = conn.all(f"EXPLAIN QUERY PLAN {sql}", **dict.fromkeys(_NAME.findall(sql), 0))
     assert "ix_tasks_open" in plan[0]["detail"]
 
 

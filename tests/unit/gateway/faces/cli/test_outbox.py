@@ -123,7 +123,7 @@ def test_retry_of_what_is_held_says_since_when_why_and_when_it_is_tried(
     store.write(outbox.hold, hold)
     shown = typed("outbox", "retry", "1")[1]
     assert "Message 1 waits: main has not been able to send since" in shown
-    assert "(-1, system busy). One message is tried at" in shown
+    assert "(wecom.busy, system busy). One message is tried at" in shown
     store.write(outbox.release, "main", now_ms=now_ms)
     assert "is sent within seconds" in typed("outbox", "retry", "1")[1]
 
