@@ -7,13 +7,15 @@ outage was answered with it (`replies.QUEUED`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import tzinfo
 from itertools import groupby
 from typing import Final
 
 from common.clock import Instant
+from common.sentences import Sentence
 from gateway.flow.outbox import OFFLINE, tell
-from gateway.flow.replies import Speaker
+from gateway.flow.replies import Speaker, as_list
 from gateway.store import Connection, outbox, tasks
 from gateway.store.tasks import Stranded
 
@@ -21,6 +23,18 @@ GRACE_MS: Final = 30_000  # who is back so soon is not missed …
 LONG_MS: Final = 600_000  # … nor, for so long, what goes on there without us
 AGAIN_MS: Final = 3_600_000  # until a machine that comes and goes is told of with the same tasks
 SETTLE_S: Final = 75.0  # after a start: machines try again within a minute
+
+SINCE = Sentence(en="{machine} has been offline since {since}.", zh="{machine} 自 {since} 起离线。")
+KEPT = Sentence(
+    en="It has not taken in {ids}: kept until {until} and sent when it is back.\n"
+    "To take back: {prefix} cancel {id}",
+    zh="它尚未接收 {ids}：保留到 {until}，上线后即发送。\n撤回：{prefix} 取消 {id}",
+)
+ANY_ID = Sentence(en="ID", zh="编号")
+OUT_OF_REACH = Sentence(
+    en="Already there: {ids}. The outcome comes here when the machine is back.",
+    zh="已在该开发机上：{ids}。上线后在这里告知结果。",
+)
 
 
 def find(conn: Connection, at: Instant) -> dict[str, list[Stranded]]:
@@ -37,9 +51,23 @@ def tell_members(conn: Connection, at: Instant, *, zone: tzinfo, prefix: str) ->
     due = find(conn, at)
     for key, group in due.items():
         newest = group[-1].task
-        text = Speaker(newest.lang, zone, at.wall_ms).offline(group, prefix=prefix)
-        tell(conn, newest, key, text, at=at)
+        speaker = Speaker(newest.lang, zone, at.wall_ms)
+        tell(conn, newest, key, render(group, speaker, prefix=prefix), at=at)
     return len(due)
+
+
+def render(gone: Sequence[Stranded], speaker: Speaker, *, prefix: str) -> str:
+    """Say that a machine is gone, and what that means for tasks of one member."""
+    say, first = speaker.say, gone[0]
+    lines = [say(SINCE, machine=first.machine, since=speaker.hour(first.since_at))]
+    if waits := [one.task for one in gone if one.waits]:
+        ids = tuple(task.short_id for task in waits)
+        until = speaker.hour(min(task.expires_at for task in waits))
+        which = ids[0] if len(ids) == 1 else say(ANY_ID)
+        lines.append(say(KEPT, ids=ids, until=until, prefix=prefix, id=which))
+    if there := tuple(one.task.short_id for one in gone if not one.waits):
+        lines.append(say(OUT_OF_REACH, ids=there))
+    return as_list(lines)
 
 
 def _key(one: Stranded) -> str:

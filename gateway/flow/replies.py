@@ -8,7 +8,7 @@ results and upkeep.  Pure: the moment and the time zone come in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final
@@ -19,7 +19,7 @@ from common.redact import redact
 from common.sentences import Lang, Sentence, explain, say
 from common.text import CHAT_BYTES, ELLIPSIS, clip_bytes, one_line, reveal, split_bytes
 from gateway.store.agents import Agent
-from gateway.store.tasks import Stranded, Task
+from gateway.store.tasks import Task
 
 PARTS: Final = 3  # messages of one end
 ROOM: Final = CHAT_BYTES - 64  # of one message; what marks a copy (`outbox`) fits as well
@@ -161,19 +161,6 @@ QUEUED_FIRST = Sentence(
     zh="{id} 排队中：{machine} 还从未上线。首次连接后即发送，{until} 过期。\n"
     "撤回：{prefix} 取消 {id}",
 )
-OFFLINE_SINCE = Sentence(
-    en="{machine} has been offline since {since}.", zh="{machine} 自 {since} 起离线。"
-)
-KEPT = Sentence(
-    en="It has not taken in {ids}: kept until {until} and sent when it is back.\n"
-    "To take back: {prefix} cancel {id}",
-    zh="它尚未接收 {ids}：保留到 {until}，上线后即发送。\n撤回：{prefix} 取消 {id}",
-)
-ANY_ID = Sentence(en="ID", zh="编号")
-OUT_OF_REACH = Sentence(
-    en="Already there: {ids}. The outcome comes here when the machine is back.",
-    zh="已在该开发机上：{ids}。上线后在这里告知结果。",
-)
 WAITS_THERE = Sentence(
     en="Proposal ready; waiting for local approval on {machine}",
     zh="方案已就绪，等待在 {machine} 上本地批准",
@@ -241,29 +228,9 @@ CANCELLED_UNSENT = Sentence(
     en="{id} – cancelled. It never reached {machine}, so nothing was done.",
     zh="{id} – 已取消。它没有到达 {machine}，没有执行任何操作。",
 )
-UNBOUND_UNSENT = Sentence(
-    en="{id} – refused. {machine} no longer works for you. It never reached the machine, so "
-    "nothing was done.",
-    zh="{id} – 未受理。{machine} 已与你解绑。任务没有到达，没有执行任何操作。",
-)
-UNBOUND_IN_FLIGHT = Sentence(
-    en="{id} – refused. {machine} no longer works for you. If it has arrived there, it is stopped "
-    "and the chat then says what was done.",
-    zh="{id} – 未受理。{machine} 已与你解绑。如已到达，会通知它停止并告知你结果。",
-)
-UNBOUND_DELIVERED = Sentence(
-    en="{id}: {machine} no longer works for you and is being told to stop it. You will hear what "
-    "was done.",
-    zh="{id}：{machine} 已与你解绑，正在通知它停止。结果会告知你。",
-)
 UNBOUND_CANCELLED = Sentence(
     en="{id} – cancelled. {machine} no longer works for you.",
     zh="{id} – 已取消。{machine} 已与你解绑。",
-)
-UNSENT_REVOKED = Sentence(
-    en="{id} – refused. The key of {machine} was revoked. It never reached the machine, so nothing "
-    "was done.",
-    zh="{id} – 未受理。任务到达前 {machine} 的密钥已吊销，没有执行任何操作。",
 )
 
 REVOKED = Sentence(
@@ -379,22 +346,6 @@ class Speaker:
         if machine.last_seen_at is None:
             return self.say(QUEUED_FIRST, **facts)
         return self.say(QUEUED, since=self.hour(machine.last_seen_at), **facts)
-
-    def offline(self, gone: Sequence[Stranded], *, prefix: str) -> str:
-        """Say that a machine is gone, and what that means for tasks of one member."""
-        first, waits = gone[0], [one.task for one in gone if one.waits]
-        lines = [
-            say(OFFLINE_SINCE, self.lang, machine=first.machine, since=self.hour(first.since_at))
-        ]
-        if waits:
-            ids = tuple(task.short_id for task in waits)
-            until = self.hour(min(task.expires_at for task in waits))
-            which = ids[0] if len(ids) == 1 else say(ANY_ID, self.lang)
-            facts = {"ids": ids, "until": until, "prefix": prefix, "id": which}
-            lines.append(say(KEPT, self.lang, **facts))
-        if there := tuple(one.task.short_id for one in gone if not one.waits):
-            lines.append(say(OUT_OF_REACH, self.lang, ids=there))
-        return as_list(lines)
 
     def waiting(self, task: Task, machine: str, words: str, *, code: str, until_ms: int) -> str:
         """Say that a person must decide at the machine, on what its agent says, and until when."""

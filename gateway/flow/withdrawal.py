@@ -19,7 +19,6 @@ from common.model.state import Reason, final_of
 from common.sentences import Sentence, say
 from gateway.base.identity import Seal
 from gateway.base.messages import Person
-from gateway.flow import replies
 from gateway.flow.outbox import machine_of, tell
 from gateway.store import Connection, agents, audit, mailbox, members, tasks
 from gateway.store.agents import Agent
@@ -27,6 +26,27 @@ from gateway.store.mailbox import Undelivered
 from gateway.store.tasks import Change, Task
 
 MOST: Final = 1_000  # of one member at once; the rest is seen to when their machines connect
+
+UNBOUND_UNSENT = Sentence(
+    en="{id} – refused. {machine} no longer works for you. It never reached the machine, so "
+    "nothing was done.",
+    zh="{id} – 未受理。{machine} 已与你解绑。任务没有到达，没有执行任何操作。",
+)
+UNBOUND_IN_FLIGHT = Sentence(
+    en="{id} – refused. {machine} no longer works for you. If it has arrived there, it is stopped "
+    "and the chat then says what was done.",
+    zh="{id} – 未受理。{machine} 已与你解绑。如已到达，会通知它停止并告知你结果。",
+)
+UNBOUND_DELIVERED = Sentence(
+    en="{id}: {machine} no longer works for you and is being told to stop it. You will hear what "
+    "was done.",
+    zh="{id}：{machine} 已与你解绑，正在通知它停止。结果会告知你。",
+)
+UNSENT_REVOKED = Sentence(
+    en="{id} – refused. The key of {machine} was revoked. It never reached the machine, so nothing "
+    "was done.",
+    zh="{id} – 未受理。任务到达前 {machine} 的密钥已吊销，没有执行任何操作。",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +120,7 @@ def revoke(conn: Connection, seal: Seal, machine: str, *, at: Instant) -> Withdr
             continue
         mailbox.bury(conn, seal, found.entry, at=at)
         _end(conn, task, Reason.REFUSED, found, at=at)
-        _tell(conn, task, replies.UNSENT_REVOKED, machine, at=at)
+        _tell(conn, task, UNSENT_REVOKED, machine, at=at)
         ended += 1
     return Withdrawn(ended, left)
 
@@ -136,8 +156,8 @@ def _withdraw(conn: Connection, seal: Seal, task: Task, *, at: Instant) -> bool:
 
 def _told(found: Undelivered | None) -> Sentence:
     if found is None:
-        return replies.UNBOUND_DELIVERED
-    return replies.UNBOUND_UNSENT if found.unsent else replies.UNBOUND_IN_FLIGHT
+        return UNBOUND_DELIVERED
+    return UNBOUND_UNSENT if found.unsent else UNBOUND_IN_FLIGHT
 
 
 def _end(conn: Connection, task: Task, reason: Reason, found: Undelivered, *, at: Instant) -> None:

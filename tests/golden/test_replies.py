@@ -15,7 +15,7 @@ import pytest
 from common.errors import CodexBridgeError, InputError
 from common.model.state import Reason, TaskState
 from common.sentences import LANGS, Lang, Sentence, Words
-from gateway.flow import alarms, people
+from gateway.flow import alarms, offline, people, withdrawal
 from gateway.flow import replies as gateway_replies
 from gateway.flow.replies import Speaker, as_list, with_words
 from gateway.store.tasks import Stranded
@@ -54,6 +54,7 @@ _ERRORS: tuple[Exception, ...] = (
     CodexBridgeError("model.busy", model="qwen"),
     ValueError("secret"),
 )
+_OF_GATEWAY = (gateway_replies, alarms, offline, people, withdrawal)
 _SENTENCES: tuple[ModuleType, ...] = (
     *(flow_words, proposal_words, operation, change_words, run_words, sync_words, disclose_words),
     *(disclosure, alerts, inbox, change_errors, sync_errors, workspace_errors, risk_words, amounts),
@@ -72,7 +73,7 @@ def test_the_gateway_words_every_reply_as_it_did() -> None:
 
 def test_every_sentence_is_as_it_was_wherever_it_stands() -> None:
     golden.check("replies/sentences-agent.txt", _sentences(_SENTENCES))
-    golden.check("replies/sentences-gateway.txt", _sentences((gateway_replies, alarms, people)))
+    golden.check("replies/sentences-gateway.txt", _sentences(_OF_GATEWAY))
 
 
 def _outcomes() -> Iterator[tuple[str, str]]:
@@ -167,7 +168,8 @@ def _gateway() -> Iterator[tuple[str, str]]:
             Stranded(replace(TASK, short_id=f"T-7K3{sign}"), "dev-1", 1, at, waits=sign in "FG")
             for sign in "FGH"
         ]
-        said += [speaker.offline(those, prefix="@dev") for those in (gone, gone[:1], gone[2:])]
+        gones = (gone, gone[:1], gone[2:])
+        said += [offline.render(those, speaker, prefix="@dev") for those in gones]
         said.append(speaker.task_line(runs, away=machines[1]))
         said += speaker.final(TASK, "dev-1", Reason.COMPLETED, "It is read first. 先读缓存。" * 99)
         said += [

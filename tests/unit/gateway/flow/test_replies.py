@@ -15,7 +15,7 @@ from common.model.state import Reason, TaskState
 from common.sentences import Lang, Sentence
 from common.terminal import cells
 from common.text import CHAT_BYTES
-from gateway.flow import alarms, cards, people, replies
+from gateway.flow import alarms, cards, offline, people, replies, withdrawal
 from gateway.flow.outbox import MAY_BE_A_COPY
 from gateway.flow.replies import PARTS, Speaker, as_list, with_words
 from gateway.store.agents import Agent
@@ -48,7 +48,8 @@ SPENT = InputError("access.day-is-spent", limit=2, until_ms=NOON_MS + 5_400_000)
 
 
 def _sentences() -> Iterator[tuple[str, Sentence]]:
-    yield from (*_sentences_of(replies), *_sentences_of(alarms))
+    for module in (replies, alarms, offline, withdrawal):
+        yield from _sentences_of(module)
 
 
 def _sentences_of(module: ModuleType) -> Iterator[tuple[str, Sentence]]:
@@ -207,7 +208,7 @@ STANDS = {"TASKS_LEFT", "DISK_HAS_ROOM"}  # how many tasks are left; how long a 
 
 @pytest.mark.requirement("P7")
 def test_no_sentence_of_the_chat_holds_a_time_that_runs_while_it_waits() -> None:
-    modules = (replies, cards, people, alarms)
+    modules = (replies, cards, people, alarms, offline, withdrawal)
     named = [(name, one) for module in modules for name, one in _sentences_of(module)]
     for name, sentence in named:
         for text in (sentence.en, sentence.zh):
