@@ -103,6 +103,7 @@ bench: $(BIN)/uv
 	.venv-bench/bin/python bench/start.py $(ARGS)
 	.venv-bench/bin/python -m bench.callback $(ARGS)
 	.venv-bench/bin/python -m bench.outbox $(ARGS)
+	.venv-bench/bin/python -m bench.statements $(ARGS)
 	.venv-bench/bin/python -m bench.link $(ARGS)
 	.venv-bench/bin/python -m bench.diffs $(ARGS)
 	.venv-bench/bin/python -m bench.apply $(ARGS)

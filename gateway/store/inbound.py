@@ -18,7 +18,9 @@ _REMEMBER = """
         WHERE app = :app AND user_id = :user_id AND created_s >= :earliest
         AND (dedupe_key = :dedupe_key OR replay_key = :replay_key)
     ) ON CONFLICT DO NOTHING"""
-_HEARD = "SELECT MAX(received_at) AS at FROM inbound WHERE app = :app"
+# Read from the newest on; with the plus not all of the app's, by their key.
+_HEARD = """
+    SELECT received_at AS at FROM inbound WHERE +app = :app ORDER BY received_at DESC LIMIT 1"""
 _PURGE = "DELETE FROM inbound WHERE received_at < :before"
 
 
@@ -61,7 +63,7 @@ def remember(
 def last_heard(conn: Connection, app: str) -> int:
     """Return when something of an app came last, in milliseconds since the epoch; 0 for never."""
     row = conn.one(_HEARD, app=app)
-    return int(row["at"] or 0) if row else 0
+    return int(row["at"]) if row else 0
 
 
 def purge(conn: Connection, *, before_ms: int) -> int:

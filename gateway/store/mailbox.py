@@ -35,11 +35,17 @@ _ADD = """
 _AFTER = """
     SELECT seq, frame, acked_at FROM mailbox WHERE agent_id = :agent_id AND seq > :after
     ORDER BY seq LIMIT :limit"""
+# What is acknowledged stays for days and lies below what is not: it is met once, from above.
 _ACK = """
     UPDATE mailbox SET acked_at = :at
-    WHERE agent_id = :agent_id AND seq <= :seq AND acked_at IS NULL"""
+    WHERE agent_id = :agent_id AND seq <= :seq AND acked_at IS NULL AND seq > COALESCE((
+        SELECT seq FROM mailbox
+        WHERE agent_id = :agent_id AND seq <= :seq AND acked_at IS NOT NULL
+        ORDER BY seq DESC LIMIT 1
+    ), 0)"""
+# With the plus it reads the few that wait, by their index, and not all that is kept by its number.
 _OLDEST = """
-    SELECT MIN(seq) AS seq FROM mailbox WHERE agent_id = :agent_id AND acked_at IS NULL"""
+    SELECT MIN(+seq) AS seq FROM mailbox WHERE agent_id = :agent_id AND acked_at IS NULL"""
 # Tasks are not among them: they come with WeCom's time, and are refused when ours is another.
 _AHEAD = """
     SELECT agent_id, seq, typ, task_id FROM mailbox

@@ -95,9 +95,9 @@ _DROP = f"""
     RETURNING app, chat, user_id"""  # noqa: S608  # our own names
 _DUE_OF = """
     SELECT app, chat, user_id FROM conversations
-    WHERE due_at <= :now AND app = :app ORDER BY due_at LIMIT 1"""
-_HOLD_BACK = "UPDATE conversations SET due_at = :until WHERE due_at <= :now AND app = :app"
-_LET_GO = "UPDATE conversations SET due_at = :now WHERE due_at > :now AND app = :app"
+    WHERE due_at <= :now AND +app = :app ORDER BY due_at LIMIT 1"""
+_HOLD_BACK = "UPDATE conversations SET due_at = :until WHERE due_at <= :now AND +app = :app"
+_LET_GO = "UPDATE conversations SET due_at = :now WHERE due_at > :now AND +app = :app"
 _LET_ALL_GO = "UPDATE conversations SET due_at = 0 WHERE due_at > 0"
 _CLAIM = """
     UPDATE outbox SET state = 'sending', attempts = attempts + 1,
@@ -122,7 +122,7 @@ _PUT_BACK = """
     RETURNING app, chat, user_id"""
 _RECOVER = """
     UPDATE outbox SET state = 'queued', repeated = CASE repeated WHEN 0 THEN 1 ELSE repeated END
-    WHERE state = 'sending'
+    WHERE state IN ('queued', 'sending') AND state = 'sending'
     RETURNING app, chat, user_id"""
 _HOLD = """
     INSERT INTO holds (app, code, errcode, errmsg, since_at, until_at)
@@ -131,7 +131,8 @@ _RELEASE = "DELETE FROM holds WHERE app = :app"
 # What waits for a try of its own too: the last one failed for the reason that is gone now.
 _ALL_DUE = """
     UPDATE outbox SET due_at = created_at
-    WHERE state = 'queued' AND kind = 'reply' AND due_at > created_at"""
+    WHERE state IN ('queued', 'sending') AND state = 'queued' AND kind = 'reply'
+    AND due_at > created_at"""
 _ALL_DUE_OF = f"{_ALL_DUE} AND app = :app"
 _RELEASE_ALL = "DELETE FROM holds"
 _HOLDS = "SELECT * FROM holds ORDER BY app"

@@ -100,6 +100,11 @@ agents = Table(
     Column("sealing_key_id", Text),
     Column("pinned_key_id", Text),
     _partial("ix_agents_machine_live", "machine", where="revoked_at IS NULL", unique=True),
+    _partial(
+        "ix_agents_revoked_online",
+        "agent_id",
+        where="revoked_at IS NOT NULL AND connected_at IS NOT NULL",
+    ),
 )
 
 # Which machines work for a member.
@@ -208,6 +213,7 @@ mailbox = Table(
     Column("away_epoch", BigInteger),
     _partial("ix_mailbox_unacked", "agent_id", "task_id", where="acked_at IS NULL"),
     _partial("ix_mailbox_expires_at", "expires_at", where="acked_at IS NULL"),
+    _partial("ix_mailbox_acked_at", "acked_at", where="acked_at IS NOT NULL"),
 )
 
 # Chat messages on their way out.  ``key`` is the idempotency key.

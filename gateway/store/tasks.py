@@ -47,8 +47,9 @@ _NAMED = """
 _OPEN_OF = """
     SELECT * FROM tasks WHERE user_id = :user_id AND app = :app AND reason IS NULL
     ORDER BY created_at DESC LIMIT :limit"""
+# With the plus it reads the open ones of everybody, and not all that the agent ever had.
 _OPEN_ON = """
-    SELECT * FROM tasks WHERE agent_id = :agent_id AND reason IS NULL ORDER BY created_at"""
+    SELECT * FROM tasks WHERE +agent_id = :agent_id AND reason IS NULL ORDER BY created_at"""
 # Queued for an agent by people whom it does not work for, or who are no members any more.
 _UNWELCOME = """
     SELECT t.* FROM mailbox m JOIN tasks t ON t.task_id = m.task_id

@@ -139,7 +139,9 @@ class Approvals:
 
     def pending(self) -> Sequence[StoredApproval]:
         """Return what waits, oldest first."""
-        rows = self._db.all(f"{_SELECT} WHERE state = 'pending' ORDER BY created_at, rowid")
+        rows = self._db.all(
+            f"{_SELECT} WHERE {_LIVE} AND state = 'pending' ORDER BY created_at, rowid"
+        )
         return [_approval(row) for row in rows]
 
     def live(self) -> Sequence[StoredApproval]:
@@ -215,7 +217,7 @@ class Approvals:
         the clock went back, and nobody can tell how long it has waited.
         """
         due = self._ids(
-            "state = 'approved' OR (state = 'pending' AND (expires_at <= ? OR created_at > ?))",
+            f"{_LIVE} AND (state = 'approved' OR expires_at <= ? OR created_at > ?)",
             at_ms,
             at_ms,
         )
