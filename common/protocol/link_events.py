@@ -146,7 +146,7 @@ ENDINGS: Final[Mapping[str, Ending]] = {
     "taken-over": Ending(4409, by_hand=True),  # by a newer connection with the same key
     "store-unavailable": Ending(4503),
     # Said by the agent alone.
-    "congested": Ending(4507),  # its journal takes in no more work for now; it comes back later
+    "congested": Ending(4507),  # it takes in no more keys for now; it comes back later
 }
 
 _CODES: Final = {ending.websocket: code for code, ending in ENDINGS.items()}

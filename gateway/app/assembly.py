@@ -61,10 +61,10 @@ from gateway.flow.intake import Intake
 from gateway.flow.outbox import Outbox
 from gateway.flow.results import Results
 from gateway.flow.upkeep import Upkeep
-from gateway.link.endpoint import AgentEndpoint, PreauthPool
+from gateway.link.endpoint import LINK_PATH, AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
 from gateway.link.mailbox import Mailbox
-from gateway.link.pairing import PairingEndpoint
+from gateway.link.pairing import PAIR_PATH, PairingEndpoint
 from gateway.store import Connection, Store, members
 from gateway.store import outbox as messages
 from gateway.store.runner import SqliteRunner, open_store
@@ -233,7 +233,8 @@ def _guarded(
 ) -> web.Application:
     callbacks = {app.callback_path for app in settings.wecom.every().values()}
     proxies = settings.trusted_proxies
-    app = guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=callbacks)
+    signed = {*callbacks, LINK_PATH, PAIR_PATH}
+    app = guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=signed)
     app.add_routes(health_routes(_readiness(store), _sending(settings, outbox)))
     return app
 

@@ -2,7 +2,8 @@
 
 An application from `guarded_app` bounds bodies, tells nobody what software it is, answers
 failures without a body, sees the client behind trusted proxies as ``request.remote``, and stops
-listening to an address that keeps failing.  What another path does is not here.
+listening to an address that keeps failing; failures on one path count on no other.  What another
+path does is not here.
 
 Health tells whoever operates the gateway whether it lives and may be sent traffic.  Its paths are
 open to whoever reaches the listener: they answer names and yes or no, nothing else.
@@ -57,7 +58,7 @@ def guarded_app(
     """
     # Health is for our own commands and supervisors, and answers nobody with 4xx.
     heard = {*signed, LIVE_PATH, READY_PATH}
-    around = [empty_failures(log), limit_failures(FailureLimit(), clock=clock, signed=heard)]
+    around = [empty_failures(log), limit_failures(clock=clock, signed=heard)]
     if proxies := tuple(trusted_proxies):
         around.insert(1, see_client(proxies))
     around.append(_take_plain_bodies)
@@ -99,19 +100,20 @@ def see_client(trusted_proxies: Iterable[str]) -> Middleware:
     return middleware
 
 
-def limit_failures(
-    limit: FailureLimit, *, clock: Clock, signed: Collection[str] = ()
-) -> Middleware:
+def limit_failures(*, clock: Clock, signed: Collection[str] = ()) -> Middleware:
     """Return the middleware that answers 429 to an address that failed too often.
 
     Only answers of the 4xx kind count: whoever sends what verifies is never held up, however
     much it is.  On a path of ``signed`` requests that holds whatever others send from the same
     address, as from behind one proxy: it is looked at first, and only what fails is refused.
+    Each of these paths is counted alone, and all the others together.
     """
+    limits = {path: FailureLimit() for path in (*signed, "")}
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
         address = request.remote or ""
+        limit = limits.get(request.path) or limits[""]
         wait_s = limit.wait(address, clock.now().mono) if limit.counted else 0.0
         if wait_s > 0 and request.path not in signed:
             return _too_often(wait_s)

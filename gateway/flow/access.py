@@ -157,7 +157,8 @@ def check_queue(member: Requester, agent: Agent, *, limits: Limits) -> None:
     """
     count = member.queued[agent.agent_id]
     if count >= limits.queue:
-        raise InputError("access.queue-full", machine=agent.machine, count=count)
+        facts = {"machine": agent.machine, "count": count, "links": int(agent.online)}
+        raise InputError("access.queue-full", **facts)
 
 
 def machine_for(conn: Connection, member: Requester) -> Agent:

@@ -87,9 +87,9 @@ REFUSALS: Mapping[str, Sentence] = {
         "“{prefix} 状态”可查看，“{prefix} 取消 编号”可停止。",
     ),
     "access.queue-full": Sentence(
-        en="Not sent: {count} messages already wait for {machine}, which is not taking them in. "
-        "Send it again when it is back.",
-        zh="没有发送：{machine} 没有接收消息，已有 {count} 条在排队。请在它恢复后重新发送。",
+        en="Not sent: {machine} {links:is|is not} connected, and {count} messages wait for it "
+        "already. Send it again {links:in a few minutes|when it is back}.",
+        zh="未发送：{machine} {links:已|未}连接，{count} 条消息在等待。请{links:稍后|上线后}重发。",
     ),
     "access.no-machine": Sentence(
         en="No machine works for you yet. Ask the admin for a pairing code and enter it on your "

@@ -7,6 +7,9 @@ The places for sockets that have not proved anything yet (R13) are few, and held
 When a place is wanted and none is free, one is taken back: from the address that holds most of
 them, so that somebody with a few addresses cannot keep others out; between equals, from whoever has
 had time enough to prove itself.  An honest handshake takes two round trips.
+
+Nobody is refused for where they dial from: many share an address, and each proves itself.  From an
+address where many failed to, fewer at a time may try.
 """
 
 from __future__ import annotations
@@ -36,15 +39,16 @@ LINK_PATH: Final = "/agent/v1/link"
 MAX_FRAME_BYTES: Final = 256 * 1024
 CLOSE_SECONDS: Final = 2.0
 RETRY_AFTER: Final = "2"  # seconds; by then a place can be taken back (`PreauthPool`)
-# Of one address, at once and afterwards: each costs us a look into the store and a signature.  Far
-# beyond what an office full of revoked machines makes, and far below what holds others up.
+# Of one address, at once and afterwards, before fewer may try: each costs us a look into the store
+# and a signature.  Far beyond what an office full of revoked machines makes.
 FAILED_HANDSHAKES: Final = 400
 FAILED_PER_SECOND: Final = 10
 NONCE_BYTES: Final = 32
 SESSION_ID_BYTES: Final = 16
 _NEVER_SAID: Final = frozenset({WSMsgType.BINARY, WSMsgType.PING, WSMsgType.PONG})
 PREAUTH_SOCKETS: Final = 64  # R13
-PREAUTH_PER_ADDRESS: Final = 8  # R13
+PREAUTH_PER_ADDRESS: Final = 8  # R13 …
+PREAUTH_REFUTED: Final = 2  # … and of one where too many failed
 ENOUGH_SECONDS: Final = 2.0  # for a handshake, while others wait for the place
 
 
@@ -136,9 +140,8 @@ class AgentEndpoint:
         if transport is None:
             return web.Response(status=400)  # it is gone already
         address, mono = owner_of(request.remote or ""), self._clock.now().mono
-        if self._failures.wait(address, mono) > 0:
-            return web.Response(status=503, headers={"Retry-After": RETRY_AFTER})
-        leave = self._preauth.enter(address, mono=mono, evict=transport.abort)
+        refuted = self._failures.wait(address, mono) > 0
+        leave = self._preauth.enter(address, mono=mono, evict=transport.abort, refuted=refuted)
         if leave is None:
             return web.Response(status=503, headers={"Retry-After": RETRY_AFTER})
         try:
@@ -154,7 +157,7 @@ class AgentEndpoint:
             try:
                 await self._hub.serve(session, proved=leave)
             finally:
-                if session.epoch is None:
+                if session.is_refuted:
                     self._failures.count(address, self._clock.now().mono)
                 if wire.malformed and not session.agent_id:
                     self._hub.admission.note("agent.malformed-frame", address=session.address)
@@ -225,16 +228,20 @@ class PreauthPool:
         self._slots: dict[Slot, None] = {}  # the oldest first
         self._of: Counter[str] = Counter()
 
-    def enter(self, address: str, *, mono: float, evict: Callable[[], None]) -> Slot | None:
+    def enter(
+        self, address: str, *, mono: float, evict: Callable[[], None], refuted: bool = False
+    ) -> Slot | None:
         """Take a place; None when there is none.
 
         Args:
             address: Whose socket it is.
             mono: Now.
             evict: Called at most once, when the place is taken back: the socket must close.
+            refuted: Too many from there have failed.
         """
-        if not self._has_room(address):
-            if (victim := self._victim(address, mono)) is None:
+        limit = min(self._per_address, PREAUTH_REFUTED) if refuted else self._per_address
+        if len(self._slots) >= self._total or self._of[address] >= limit:
+            if (victim := self._victim(address, limit, mono)) is None:
                 return None
             victim.evict()
         place = Slot(self, address, since=mono, evict=evict)
@@ -249,16 +256,13 @@ class PreauthPool:
         if not self._of[place.address]:
             del self._of[place.address]
 
-    def _has_room(self, address: str) -> bool:
-        return len(self._slots) < self._total and self._of[address] < self._per_address
-
-    def _victim(self, address: str, mono: float) -> Slot | None:
+    def _victim(self, address: str, limit: int, mono: float) -> Slot | None:
         own = self._of[address]
-        if own < self._per_address:
+        if own < limit:
             busiest, most = self._of.most_common(1)[0]
             if most > own + 1:
                 return self._oldest(busiest)
-        oldest = self._oldest(address if own >= self._per_address else None)
+        oldest = self._oldest(address if own >= limit else None)
         return oldest if mono - oldest.since >= ENOUGH_SECONDS else None
 
     def _oldest(self, address: str | None) -> Slot:

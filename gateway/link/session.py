@@ -30,7 +30,11 @@ from common.protocol.link import (
 from common.signing import VerifyKey
 from gateway.link import Deliveries, Departure, Known, Note, Wire
 
-WINDOW = 32  # frames sent and not yet acknowledged
+WINDOW = 32  # frames sent and not yet acknowledged …
+# … and to an agent that acknowledges slowly: all that may wait, so that it finds cancels among it.
+WIDE = 2_048
+SLOW_SECONDS = 1.0
+READ = 128  # frames read from the mailbox at a time
 REFILL = 8  # room in the window that makes another read worth it
 ACK_SECONDS = 0.1  # within which an acknowledgement waits for a flush that comes anyway
 SEND_SECONDS = 10.0  # a peer that reads nothing for so long is gone
@@ -65,6 +69,7 @@ class Session:
         address: Where it dialled from.
         agent_id: Set when the agent has knocked; proved only once `authenticated`.
         epoch: Number of this ownership, None before authentication.
+        is_refuted: It said something that proves nothing.
         unrecorded: Its end, until the store knows of it.
         round: The watch's mark.
     """
@@ -76,10 +81,12 @@ class Session:
         "_clock",
         "_deliveries",
         "_flushed",
+        "_is_slow",
         "_known",
         "_link",
         "_log",
         "_maybe_more",
+        "_moved",
         "_over",
         "_owed",
         "_pumping",
@@ -90,6 +97,7 @@ class Session:
         "address",
         "agent_id",
         "epoch",
+        "is_refuted",
         "round",
         "unrecorded",
     )
@@ -118,6 +126,8 @@ class Session:
         self._maybe_more = False
         self._sent = 0
         self._acked = 0
+        self._moved = 0.0  # when it last acknowledged something, or had nothing to
+        self._is_slow = False
         self._owed = 0  # up to here it is kept and not acknowledged
         self._ack_is_due = False
         self._unflushed = 0
@@ -125,6 +135,7 @@ class Session:
         self.address = address
         self.agent_id = ""
         self.epoch: int | None = None
+        self.is_refuted = False
         self.unrecorded: Departure | None = None
         self.round = 0
 
@@ -147,7 +158,7 @@ class Session:
         """Send what was committed a moment ago; wake instead when something comes before it."""
         ready = self.epoch is not None and self._link.state is LinkState.READY
         is_next = seq == self._sent + 1 and not self._maybe_more
-        if not ready or not is_next or self._sent - self._acked >= WINDOW:
+        if not ready or not is_next or self._room() <= 0:
             return self.wake()
         self._link.send(frame)
         self._sent = seq
@@ -312,7 +323,9 @@ class Session:
         if self.epoch is None:
             return
         if await self._deliveries.acked(self.agent_id, epoch=self.epoch, seq=seq):
+            self._room()
             self._acked = max(self._acked, seq)
+            self._moved = self._clock.now().mono
         else:
             self._link.close("taken-over")
 
@@ -323,6 +336,8 @@ class Session:
 
     def _note_end(self, closed: Closed) -> None:
         note, where = self._admission.note, {"agent": self.agent_id, "address": self.address}
+        if self.epoch is None and not closed.by_peer:
+            self.is_refuted = closed.code in ("auth", "protocol")
         if self.epoch is None and self._known is not None and closed.code == "auth":
             note("agent.wrong-key", **where)
         if closed.code == "too-fast" and not closed.by_peer:
@@ -379,9 +394,17 @@ class Session:
         if self._flushed is not None and not self._flushed.done():
             self._flushed.set_result(None)
 
+    def _room(self) -> int:
+        """Return how many frames more may be on their way."""
+        in_flight, mono = self._sent - self._acked, self._clock.now().mono
+        if not in_flight:
+            self._is_slow, self._moved = False, mono
+        elif mono - self._moved > SLOW_SECONDS:
+            self._is_slow = True
+        return (WIDE if self._is_slow else WINDOW) - in_flight
+
     async def _fill(self) -> None:
-        in_flight = self._sent - self._acked
-        room = WINDOW - in_flight
+        room = min(self._room(), READ)
         # A nearly full window waits for more acks, else every ack would cost one read of the store.
         if self.epoch is None or not self._maybe_more or room < REFILL:
             return None
@@ -395,5 +418,6 @@ class Session:
             if seq > self._sent:  # else it was offered while we read
                 self._link.send(frame)  # on a link that closed meanwhile this does nothing
                 self._sent = seq
-        self._maybe_more = self._maybe_more or len(rows) == room
+        if len(rows) == room:
+            self._maybe_more = self._rung = True
         return None

@@ -121,6 +121,29 @@ LINK_WHY: Final = {
         en="the gateway has no room for a new connection now; it gets its turn by itself",
         zh="网关暂时无法接受新连接；稍后会自动重连",
     ),
+    "limited": Sentence(
+        en="too many failed attempts came from this network address, so the gateway or a proxy "
+        "before it refuses more for now; the agent tries again, and the admin can find out who it "
+        "is",
+        zh="来自本网络地址的失败尝试过多，网关或其前面的代理服务器暂时拒绝连接；Agent 会自动重试，"
+        "管理员可查明来源",
+    ),
+    "slowed": Sentence(
+        en="more than 2,000 messages came within an hour, so one is taken in every 2 s; cancels "
+        "are obeyed at once, and nothing is lost",
+        zh="一小时内收到超过 2,000 条消息，现在每 2 秒接收一条；取消请求立即生效，不会丢失任何内容",
+    ),
+    "too-much": Sentence(
+        en="the requests of the last hour are longer than this machine takes in, so the next ones "
+        "wait; cancels are obeyed at once, and nothing is lost",
+        zh="最近一小时的请求文字总量已达本机上限，新请求需要等待；取消请求立即生效，不会丢失任何内容",
+    ),
+    "unheard": Sentence(
+        en="the gateway has not acknowledged thousands of reports, so no new request is taken in; "
+        "cancels are obeyed at once. Its admin finds the reason in its log",
+        zh="网关有数千条报告未确认，因此暂不接收新请求；取消请求立即生效。"
+        "网关管理员可在网关日志中找到原因",
+    ),
     "lost": Sentence(
         en="the connection broke; nothing is lost by that", zh="连接中断；不会因此丢失任何内容"
     ),
@@ -141,8 +164,9 @@ LINK_WHY: Final = {
         zh="网关无法写入其存储；管理员可在网关日志中找到原因",
     ),
     "congested": Sentence(
-        en="this machine has more open work than it takes on; the rest waits at the gateway",
-        zh="本机未结束的工作已达上限；其余的在网关等待",
+        en="the gateway announced more new keys in a day than this machine takes, so it was not "
+        "listened to; what it sent waits there. Its admin knows whether that is in order",
+        zh="网关一天内宣布的新密钥超过本机接受的数量，因此已断开；消息留在网关等待。请向网关管理员确认",
     ),
     "rekeyed": Sentence(
         en="a key was replaced, and the connection is made anew with it",
@@ -295,7 +319,8 @@ def gateway_lines(gateway: Connection, screen: Screen) -> list[str]:
         case "unpaired":
             return [screen.ink("dim", screen.say(UNPAIRED))]
         case "connected":
-            return [screen.ink("green", screen.say(CONNECTED, url=url))]
+            line = screen.ink("green", screen.say(CONNECTED, url=url))
+            return [line, _why(gateway, screen)] if gateway.why else [line]
         case "connecting":
             return [screen.say(CONNECTING, url=url)]
     line = screen.say(

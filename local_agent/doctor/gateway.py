@@ -29,7 +29,7 @@ from common.records import read_object
 from common.signing import VerifyKey
 from local_agent.doctor.installation import Installation
 from local_agent.doctor.own import keys_in_use
-from local_agent.link.condition import TRANSPORT
+from local_agent.link.condition import REFUSED, TRANSPORT
 from local_agent.link.pairing import Pairing
 from local_agent.link.session import DirectConnect, proxy_of
 
@@ -44,7 +44,6 @@ _CERTIFICATE: Final = {  # X509_V_ERR_…
     ),  # self-signed, or by nobody known here
     **dict.fromkeys((62, 64), "gateway.certificate-other"),
 }
-_BUSY: Final = frozenset({429, 503})
 
 
 async def gateway(here: Installation) -> Finding:
@@ -60,6 +59,8 @@ async def gateway(here: Installation) -> Finding:
     match link.state:
         case "connected":
             await _look(here, here.pairing)  # a clock may have been set since the link was made
+            if link.why:
+                return Finding(f"gateway.{link.why}", Tone.WARN, facts)
             return Finding("gateway.connected", facts=facts)
         case "connecting":
             return Finding("gateway.connecting", facts=facts)
@@ -111,7 +112,7 @@ def _fault(error: Exception, proxy: str | None) -> str:
         case InvalidProxyStatus():
             return "gateway.proxy-refused"
         case InvalidStatus():
-            return "gateway.busy" if error.response.status_code in _BUSY else "gateway.http"
+            return f"gateway.{REFUSED.get(error.response.status_code, 'http')}"
         case ProxyError() | OSError() if proxy:
             return "gateway.proxy-away"
         case socket.gaierror():

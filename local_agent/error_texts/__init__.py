@@ -392,6 +392,11 @@ _PAIR: Final = {
         en="{url} is busy. Try again in a minute; the code stays valid.",
         zh="{url} 正忙。请一分钟后再试；配对码仍然有效。",
     ),
+    "pair.limited": Sentence(
+        en="Not paired: too many failed attempts came from this network address, so {url} refuses "
+        "more for now. Try again in a minute; the code stays valid.",
+        zh="未配对：来自本网络地址的失败尝试过多，{url} 暂时拒绝。请一分钟后再试；配对码仍然有效。",
+    ),
     "pair.not-a-gateway": Sentence(
         en="{url} does not answer like a CodexBridge gateway. Is the address right?",
         zh="{url} 的应答不像 CodexBridge 网关。地址是否正确？",

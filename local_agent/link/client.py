@@ -11,7 +11,7 @@ import secrets
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
@@ -23,6 +23,8 @@ from common.protocol.frames import FRAME_BYTES
 from common.protocol.link import Closed, Link
 from common.signing import SigningKey, VerifyKey
 from local_agent.link.condition import (
+    HELD,
+    REFUSED,
     Backoff,
     Condition,
     Ended,
@@ -41,8 +43,6 @@ from local_agent.link.session import (
     end_of,
     proxy_of,
 )
-
-_BUSY: Final = frozenset({429, 503})  # HTTP: the gateway is there, and has no room for now
 
 
 class Log(Protocol):
@@ -166,6 +166,7 @@ class GatewayClient:
                 news=self._news,
                 clock=self._clock,
                 on_ready=self._on_ready,
+                on_held=self._on_held,
             )
             return await session.pump()
 
@@ -199,9 +200,17 @@ class GatewayClient:
         self._become(Condition("connected"))
         self._log.info("relay.connected", session=session_id)
 
+    def _on_held(self, code: str) -> None:
+        why = HELD.get(code, "")
+        if self._condition.why != why:
+            self._become(replace(self._condition, why=why))
+            self._log.info("relay.held", why=why)
+
     def _become(self, condition: Condition) -> None:
         old = self._condition
-        same = (old.state, old.why) == (condition.state, condition.why)
+        same = old.state == condition.state and (
+            old.state == "connected" or old.why == condition.why
+        )
         since_ms = old.since_ms if same else self._clock.now().wall_ms
         self._condition = replace(condition, since_ms=since_ms)
         self._changed.set()
@@ -214,8 +223,8 @@ def _why(error: Exception) -> Why:
             return "tls"
         case TimeoutError():
             return "timeout"
-        case InvalidStatus() if error.response.status_code in _BUSY:
-            return "busy"
+        case InvalidStatus():
+            return REFUSED.get(error.response.status_code, "http")
         case OSError():
             return "connect"
     return "http"

@@ -11,13 +11,20 @@ from common.protocol.link import Closed
 from common.protocol.link_events import ENDINGS
 
 State = Literal["unpaired", "connecting", "connected", "waiting", "refused", "clock"]
-# One of `TRANSPORT`, of `link_events.ENDINGS`, or of `OWN`; "" while nothing is wrong.
+# One of `TRANSPORT`, `link_events.ENDINGS`, `OWN` or `HELD`; "" while nothing is wrong.
 Why: TypeAlias = str
 
 # What keeps a link from even beginning, or cuts it off.
-TRANSPORT: Final = frozenset({"connect", "tls", "http", "busy", "lost"})
+TRANSPORT: Final = frozenset({"connect", "tls", "http", "busy", "limited", "lost"})
+REFUSED: Final = {429: "limited", 503: "busy"}  # by the status of HTTP: it is there, and says no
 # What one code of a link means here, where more is known than the code says.
 OWN: Final = frozenset({"wrong-gateway", "version-gateway", "version-machine", "journal"})
+# Why what comes is held back while the link stands, by the code with which the journal refused it.
+HELD: Final = {
+    "inbox.too-fast": "slowed",
+    "inbox.too-much": "too-much",
+    "inbox.unheard": "unheard",
+}
 
 FIRST_DELAY_S: Final = 1.0
 LONGEST_DELAY_S: Final = 60.0
@@ -31,7 +38,7 @@ class Condition:
 
     Attributes:
         state: ``waiting`` to try again; ``refused`` until a person mends it, ``clock`` too far off.
-        why: Why it is not connected.
+        why: Why it is not connected, or why it is and takes nothing in for now.
         since_ms: Since when it stands so, in milliseconds since the epoch.
         retry_s: Seconds until the next try, when it was last told.
         skew_s: Seconds the gateway's clock is ahead of ours, for ``clock``.

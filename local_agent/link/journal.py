@@ -98,6 +98,11 @@ class JournalInbound:
         accepted = await self._db.run(self._db.journal.inbox.accept, envelope)
         self._accepted[envelope.header.seq] = accepted
 
+    async def obey_ahead(self, envelope: Envelope) -> None:
+        """Act on a cancel before its turn."""
+        if await self._db.run(self._db.journal.inbox.obey_ahead, envelope):
+            self._engine.stop(str(envelope.body["task_id"]))
+
     async def begin(self, envelope: Envelope) -> None:
         """Act on a message that was kept.
 

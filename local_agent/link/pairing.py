@@ -266,7 +266,7 @@ def exchange(code: str, url: str, key: SigningKey, *, at_ms: int) -> Pairing:
 
     Raises:
         InputError: ``input.pairing-code``, ``input.gateway-url``, ``pair.insecure-url``.
-        UnavailableError: ``pair.unreachable`` (why), ``pair.busy``.
+        UnavailableError: ``pair.unreachable`` (why), ``pair.busy``, ``pair.limited``.
         AuthError: ``pair.refused``: no such code, used up, too old; or the answer is not proven.
         RemoteProtocolError: ``pair.not-a-gateway``.
     """
@@ -313,7 +313,7 @@ def _post(origin: str, body: bytes) -> dict[str, Any]:
     if status in (401, 403, 404, 410) and _is_ours(data):
         raise AuthError("pair.refused")
     if status in (429, 503):
-        raise UnavailableError("pair.busy", url=origin)
+        raise UnavailableError("pair.limited" if status == 429 else "pair.busy", url=origin)
     # A redirect is no answer either (R15).
     if status != http.client.OK:
         raise RemoteProtocolError("pair.not-a-gateway", url=origin)

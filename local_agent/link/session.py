@@ -4,6 +4,9 @@ What is received is journaled before it is acknowledged, and begun only after th
 sent comes from the journal and stays there until it is acknowledged.  So a connection may break at
 any instant and nothing is lost (P3).  The rules of the link are in `common.protocol.link`.
 
+What the journal may not grow by for now is held here, unacknowledged, and tried again; a cancel
+among it is obeyed at once.  When too much is held, nothing more is read.
+
 The WebSocket is bounded where the library trusts the other side.  It answers pings and puts
 fragments together by itself, before a `Link` sees anything: a gateway that sends those without end,
 or never reads the answers, must cost no memory and no time.
@@ -12,8 +15,10 @@ or never reads the answers, must cost no memory and no time.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
@@ -28,12 +33,15 @@ from websockets.protocol import State
 from common.clock import Clock, Instant
 from common.errors import RemoteProtocolError, UnavailableError
 from common.protocol import link_events
-from common.protocol.envelope import Envelope
+from common.protocol.envelope import SKEW_S, Envelope
 from common.protocol.flow_control import HONEST, Meter
 from common.protocol.link import Acked, Closed, Link, LinkState, Ready, Received
 
 BATCH: Final = 64  # reports read from the journal at a time
 SEND_SECONDS: Final = 10.0  # a gateway that reads nothing for so long is gone
+RETRY_SECONDS: Final = 1.0  # between two tries to take in what is held
+HELD: Final = 2_048  # messages; an honest gateway has that many on their way at most …
+HELD_BYTES: Final = 4 * 1024 * 1024  # … and frames of so many bytes
 
 
 class Inbound(Protocol):
@@ -47,8 +55,12 @@ class Inbound(Protocol):
         """Write it to the journal; when this returns it may be acknowledged.
 
         Raises:
-            UnavailableError: nothing was written; it is to come again later.
+            UnavailableError: nothing was written; it is to be tried again later.
         """
+        ...
+
+    async def obey_ahead(self, envelope: Envelope) -> None:
+        """Act on a cancel that cannot be kept yet; on anything else, do nothing."""
         ...
 
     async def begin(self, envelope: Envelope) -> None:
@@ -99,6 +111,7 @@ class Session:
         news: Set when the journal holds something new to send.
         clock: Tells the moment.
         on_ready: Called once both sides are proven, with the gateway's name of the connection.
+        on_held: Called with why messages are held, an error's code, or "" when no longer.
     """
 
     def __init__(
@@ -111,6 +124,7 @@ class Session:
         news: asyncio.Event,
         clock: Clock,
         on_ready: Callable[[str], None],
+        on_held: Callable[[str], None],
     ) -> None:
         self._socket = socket
         self._link = link
@@ -119,6 +133,9 @@ class Session:
         self._news = news
         self._clock = clock
         self._on_ready = on_ready
+        self._on_held = on_held
+        self._held: deque[Envelope] = deque()
+        self._held_bytes = 0
         self._pace = Meter()
         self._sent = 0
 
@@ -134,8 +151,9 @@ class Session:
         waking = asyncio.ensure_future(self._news.wait())
         try:
             while True:
-                await self._wait(receiving, waking)
-                if receiving.done():
+                is_full = len(self._held) >= HELD or self._held_bytes >= HELD_BYTES
+                await self._wait(*([] if is_full else [receiving]), waking)
+                if receiving.done() and not is_full:
                     self._take(receiving.result())
                     receiving = asyncio.ensure_future(self._socket.recv())
                 self._link.tick(self._now())
@@ -144,6 +162,7 @@ class Session:
                 if waking.done():
                     self._news.clear()
                     waking = asyncio.ensure_future(self._news.wait())
+                    await self._take_held()
                     await self._send_reports()
         except asyncio.CancelledError:
             self._link.close("shutdown")
@@ -198,12 +217,36 @@ class Session:
         return await self._send_reports()
 
     async def _receive(self, envelope: Envelope) -> None:
-        try:
-            await self._inbound.keep(envelope)
-        except UnavailableError:
-            # More than the journal may grow by: it stays in the gateway's mailbox for now.
-            self._link.close("congested")
-            return await self._flush()
+        self._held.append(envelope)
+        self._held_bytes += len(envelope.frame)
+        if len(self._held) > 1:
+            await self._inbound.obey_ahead(envelope)
+        else:
+            await self._take_held()
+
+    async def _take_held(self) -> None:
+        while self._held:
+            envelope = self._held[0]
+            if self._now().wall_s > envelope.header.exp + SKEW_S:  # by now
+                envelope = replace(envelope, expired=True)
+            try:
+                await self._take_in(envelope)
+            except UnavailableError as error:
+                if error.code == "inbox.too-many-keys":
+                    self._link.close("congested")
+                    return await self._flush()
+                self._on_held(error.code)
+                asyncio.get_running_loop().call_later(RETRY_SECONDS, self._news.set)
+                return await self._inbound.obey_ahead(envelope)
+            self._held.popleft()
+            self._held_bytes -= len(envelope.frame)
+            for later in self._held:
+                if later.body.get("task_id") == envelope.body.get("task_id"):
+                    await self._inbound.obey_ahead(later)
+        return self._on_held("")
+
+    async def _take_in(self, envelope: Envelope) -> None:
+        await self._inbound.keep(envelope)
         self._link.ack(envelope.header.seq)
         try:
             await self._flush()
@@ -213,7 +256,6 @@ class Session:
         if envelope.header.typ == "rekey":
             self._link.close("rekeyed")  # what follows is signed with the key that is pinned now
             await self._flush()
-        return None
 
     async def _send_reports(self) -> None:
         while self._link.state is LinkState.READY:

@@ -51,11 +51,12 @@ EXPIRED_ON_ARRIVAL = Sentence(
 Accepted = Literal["new", "duplicate", "refused", "expired", "cancel", "noted", "forked"]
 
 MAX_OPEN_TASKS: Final = 200  # of the gateway's at one time; one more is refused
-MAX_HOURLY: Final = 2_000  # messages taken in within an hour; more have to wait
+MAX_HOURLY: Final = 2_000  # messages taken in within an hour at any speed …
 MAX_HOURLY_CHARS: Final = 4_000_000  # of what is asked in them: it is kept for 90 days
 MAX_REKEYS: Final = 10  # of them, that bring another key, within a day; an honest one brings four
 
 _HOUR_MS: Final = 3_600_000
+SLOWLY_MS: Final = _HOUR_MS // MAX_HOURLY  # … and from then on one in so long
 _DAY_MS: Final = 24 * _HOUR_MS
 _KEEP_MS: Final = 30 * 86_400_000  # far beyond the life of any envelope; numbers guard for ever
 
@@ -144,8 +145,8 @@ class Inbox:
         Raises:
             RemoteProtocolError: ``sequence-gap``: the link let something through that it must not.
             UnavailableError: ``inbox.too-fast``, ``inbox.too-much``, ``inbox.too-many-keys`` or
-                ``inbox.unheard``: more than a journal may grow by; nothing was written, and it may
-                come again later.
+                ``inbox.unheard``: more than a journal may grow by; nothing was written, and it is
+                to be tried again later.
             StoreError: nothing was written; do not acknowledge.
         """
         header = envelope.header
@@ -174,6 +175,17 @@ class Inbox:
             self._audit.append("inbox.tombstone", seq=header.seq, task_id=envelope.body["task_id"])
             return "noted"
 
+    def obey_ahead(self, envelope: Envelope) -> bool:
+        """Act on a cancel before its turn, while what comes before it has to wait.
+
+        Nothing is counted, so it is taken in once more in its turn.
+
+        Returns:
+            Whether its task is in the journal and was to be stopped.
+        """
+        content = envelope.content
+        return isinstance(content, CancelBody) and self._request_cancel(envelope, content)
+
     def prune(self) -> int:
         """Forget message ids that are long past any envelope's life; return how many."""
         return self._db.run(
@@ -188,13 +200,21 @@ class Inbox:
 
     def _check_pace(self, seq: int) -> None:
         # Every message is a row and an audit entry: a gateway must not fill the disk with them.
+        now = self._clock.now().wall_ms
+        if self._received_at(seq - MAX_HOURLY) <= now - _HOUR_MS:
+            return
+        # A clock that was put back holds nothing up.
+        if now - SLOWLY_MS < self._received_at(seq - 1) <= now:
+            raise UnavailableError("inbox.too-fast", limit=MAX_HOURLY)
+
+    def _received_at(self, seq: int) -> int:
+        """Return when the last message up to a number came; 0 for none."""
         row = self._db.one(
             "SELECT received_at FROM inbox WHERE peer = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
             self._name,
-            seq - MAX_HOURLY,
+            seq,
         )
-        if row and row[0] > self._clock.now().wall_ms - _HOUR_MS:
-            raise UnavailableError("inbox.too-fast", limit=MAX_HOURLY)
+        return int(row[0]) if row else 0
 
     def _check_rekeys(self) -> None:
         # Every key stays known for ever, and has all that waits signed anew.
@@ -272,12 +292,7 @@ class Inbox:
         return "noted"
 
     def _accept_cancel(self, envelope: Envelope, body: CancelBody) -> Accepted:
-        task = self._tasks.find(body.task_id)
-        # A gateway takes back what it brought itself, in time, and nothing else.
-        mine = task is not None and self._peers.same_gateway(
-            task.gateway_key_id, envelope.header.kid
-        )
-        done = mine and not envelope.expired and self._tasks.request_cancel(body.task_id)
+        done = self._request_cancel(envelope, body)
         self._audit.append(
             "inbox.cancel",
             task_id=body.task_id,
@@ -285,6 +300,14 @@ class Inbox:
             taken=done,
         )
         return "cancel" if done else "noted"
+
+    def _request_cancel(self, envelope: Envelope, body: CancelBody) -> bool:
+        task = self._tasks.find(body.task_id)
+        # A gateway takes back what it brought itself, in time, and nothing else.
+        mine = task is not None and self._peers.same_gateway(
+            task.gateway_key_id, envelope.header.kid
+        )
+        return mine and not envelope.expired and self._tasks.request_cancel(body.task_id)
 
     def _end(self, task: _Arrival, at_ms: int, reason: Reason, sentence: Sentence) -> None:
         state, status = final_of(reason)

@@ -143,7 +143,7 @@ def _gateway() -> Iterator[tuple[str, str]]:
     )
     facts_of_refusals: dict[str, Any] = {"user": "zhang", "machines": ["dev-1", "build"]}
     facts_of_refusals |= {"id": "T-7K3F", "name": "de", "given": "T-x", "machine": "dev-1"}
-    facts_of_refusals |= {"limit": 1, "count": 20, "until_ms": at + 40_000_000}
+    facts_of_refusals |= {"limit": 1, "count": 20, "links": 1, "until_ms": at + 40_000_000}
     waits = replace(TASK, state=TaskState.WAITING_APPROVAL, seal_code="7K3F-9Q2M")
     runs = replace(TASK, state=TaskState.EXECUTING)
     for lang in LANGS:

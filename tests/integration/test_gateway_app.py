@@ -33,8 +33,10 @@ from common.protocol.frames import EnvelopeType
 from common.protocol.link import Acked, Closed, Link, LinkEvent, Ready, Received
 from common.protocol.pairing import Paired, agent_request, check_answer, check_words, parse_code
 from common.signing import SigningKey
+from gateway.base.addresses import FAILURES
 from gateway.base.messages import FIRST_APP, Conversation, SendOutcome
 from gateway.channels.wecom_app import NAME
+from gateway.link.pairing import PAIR_PATH
 from gateway.store import Connection, audit, outbox
 from gateway.store.runner import open_admin
 from tests import forks
@@ -394,6 +396,30 @@ async def test_a_message_reaches_the_machine_and_its_result_the_chat(
     assert (row["short_id"], row["machine"], row["user"]) == (short_id, "dev-1", USER)
     assert (row["state"], row["reason"]) == ("COMPLETED", "completed")
     assert await gateway.stop() == 0
+
+
+@pytest.mark.requirement("P3")
+async def test_whoever_forges_callbacks_keeps_no_machine_of_their_office_out(
+    place: Place, gateway: Process
+) -> None:
+    for number in range(FAILURES + 5):
+        async with place.http.post(gateway.base + CALLBACK, data=b"<xml/>") as answer:
+            assert answer.status == (400 if number < FAILURES else 429)
+    await place.pair(gateway)
+    for _ in range(FAILURES + 5):
+        async with place.http.post(gateway.base + PAIR_PATH, json={"pairing": "none"}) as answer:
+            assert answer.status in (403, 429)
+    forger = SigningKey.generate()
+    for _ in range(12):
+        honest, place.key = place.key, forger
+        machine = await place.dial(gateway)
+        assert (await machine.next(Closed)).code == "auth"
+        await machine.socket.close()
+        place.key = honest
+    assert place.paired is not None
+    machine = await place.connect(gateway)
+    assert await place.say(gateway, "@dev test", msg_id=1) == 200
+    assert (await machine.take()).header.typ == "task"
 
 
 @pytest.mark.requirement("P3")

@@ -77,6 +77,7 @@ async def test_the_clocks_are_compared_anew(
         ("revoked", 15, True, "gateway.revoked"),
         ("clock-skew", 15, True, "gateway.retrying"),
         ("clock-skew", 15, False, "gateway.connect"),
+        ("slowed", 0, True, "gateway.slowed"),
     ],
 )
 async def test_what_broke_a_link_may_be_over(
@@ -86,7 +87,7 @@ async def test_what_broke_a_link_may_be_over(
         url = f"http://127.0.0.1:{free_ports(1)[0]}"
         if is_up:
             url = ending.enter_context(gateway_of(KEY))
-        state = "clock" if why == "clock-skew" else "waiting"
+        state = {"clock-skew": "clock", "slowed": "connected"}.get(why, "waiting")
         here = _beside(tmp_path, url, state, why, retry_s)
         assert (await gateway.gateway(here)).code == code
 

@@ -180,8 +180,10 @@ async def test_what_proves_who_sends_it_is_heard_whatever_its_neighbours_do(
         assert statuses == [403] * FAILURES + [429] * 5
         assert await status_of(client, "/ok") == 200
         assert await status_of(client, LIVE_PATH) == 200, "or our own commands call it stopped"
-        assert await status_of(client, "/missing") == 429, "nothing else is"
-    assert len(served.handled) == FAILURES + 7
+        assert await status_of(client, "/missing") == 404, "each is counted alone"
+        assert [await status_of(client, "/missing") for _ in range(FAILURES)][-1] == 429
+        assert await status_of(client, "/ok") == 200
+    assert len(served.handled) == FAILURES + 8
 
 
 async def test_paths_that_do_not_exist_count_as_failures(served: Served) -> None:

@@ -159,23 +159,32 @@ async def test_who_has_proved_itself_takes_no_place_from_others(gateway: Gateway
         await socket.close()
 
 
+@pytest.mark.requirement("P3")
 @pytest.mark.requirement("R13")
-@pytest.mark.requirement("R13")
-async def test_an_address_that_keeps_failing_is_let_in_more_slowly(
+async def test_where_many_fail_fewer_may_try_and_whoever_proves_itself_is_let_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(agents_module, "FAILED_HANDSHAKES", 3)
+    monkeypatch.setattr(agents_module, "PREAUTH_REFUTED", 1)
     gateway = Gateway(trusted_proxies=("127.0.0.0/8",))
+    office, home = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in (1, 2))
     async with gateway.client:
-        for _ in range(3):
-            socket = await gateway.dial(**{"X-Forwarded-For": "192.0.2.1"})
-            await socket.receive_str()
-            await socket.send_str("{}")
-            while not socket.closed:
-                await socket.receive()
-        assert await gateway.status(**{"X-Forwarded-For": "192.0.2.1"}) == 503
-        other = await gateway.dial(**{"X-Forwarded-For": "192.0.2.2"})
+        for say in ("", "", "", "{}", "{}", "{}"):
+            first, second = await gateway.dial(**office), await gateway.dial(**office)
+            await second.close()  # whoever hangs up has failed at nothing
+            await first.receive_str()
+            if say:
+                await first.send_str(say)
+                while not first.closed:
+                    await first.receive()
+            await first.close()
+        waiting = await gateway.dial(**office)
+        assert await gateway.status(**office) == 503
+        other = await gateway.dial(**home)
         assert await gateway.until(other, gateway.link(), Ready), "nobody else waits for it"
+        await waiting.close()
+        honest = await gateway.dial(**office)
+        assert await gateway.until(honest, gateway.link(), Ready)
 
 
 async def test_behind_a_trusted_proxy_each_client_has_its_own_places() -> None:

@@ -13,7 +13,7 @@ from common.protocol.envelope import agent_name, gateway_name, rekey_body, seal_
 from common.protocol.link import Acked, Closed, Duplicate, Received
 from common.signing import SigningKey
 from gateway.link import session as session_module
-from gateway.link.session import MAX_UNFLUSHED, WINDOW
+from gateway.link.session import MAX_UNFLUSHED, READ, WINDOW
 from tests.unit.common.protocol.wire import ack_text
 from tests.unit.gateway.link.doubles import ADDRESS, AGENT_ID, Scene
 
@@ -87,6 +87,30 @@ async def test_an_offer_does_not_stretch_the_window(scene: Scene) -> None:
     for _ in range(WINDOW):
         await agent.next(Received)
     assert agent.wire.to_agent.empty()
+
+
+@pytest.mark.requirement("P7")
+async def test_an_agent_that_takes_in_slowly_gets_all_that_waits_so_that_it_finds_cancels(
+    scene: Scene,
+) -> None:
+    agent = await scene.connect()
+    for _ in range(WINDOW + READ + 40):
+        scene.hub.wake(AGENT_ID, scene.store.put())
+    for _ in range(WINDOW):
+        await agent.next(Received)
+    scene.clock.advance(1.8)
+    agent.link.ack(1)
+    agent.flush()
+    for _ in range(READ + 40):
+        await agent.next(Received)
+    agent.link.ack(WINDOW + READ + 40)
+    agent.flush()
+    await until(lambda: scene.record.acked == WINDOW + READ + 40)
+    for _ in range(WINDOW + 1):
+        scene.hub.wake(AGENT_ID, scene.store.put())
+    for _ in range(WINDOW):
+        await agent.next(Received)
+    assert agent.wire.to_agent.empty(), "it is fast again"
 
 
 @pytest.mark.requirement("P3")

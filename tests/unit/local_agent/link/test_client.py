@@ -44,6 +44,9 @@ class Ports:
     async def keep(self, envelope: Envelope) -> None:
         raise AssertionError
 
+    async def obey_ahead(self, envelope: Envelope) -> None:
+        raise AssertionError
+
     async def begin(self, envelope: Envelope) -> None:
         raise AssertionError
 
@@ -262,13 +265,14 @@ async def test_something_else_at_the_address_is_told_as_no_gateway() -> None:
         assert (await dialled.becomes("waiting", "http")).retry_s >= 1
 
 
-@pytest.mark.parametrize("status", [http.HTTPStatus.TOO_MANY_REQUESTS, 503])
-async def test_a_gateway_without_room_is_told_as_busy(status: int) -> None:
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(("status", "why"), [(429, "limited"), (503, "busy")])
+async def test_why_a_gateway_refuses_for_now_is_told(status: int, why: str) -> None:
     async def full(connection: ServerConnection, _: Request) -> Response:
         return connection.respond(status, "")
 
     async with listening(Gateway(), full) as port, dialling(port) as dialled:
-        assert (await dialled.becomes("waiting", "busy")).retry_s >= 1
+        assert (await dialled.becomes("waiting", why)).retry_s >= 1
 
 
 async def test_an_end_that_only_the_websocket_tells_is_understood() -> None:

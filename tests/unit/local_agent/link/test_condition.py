@@ -10,6 +10,7 @@ from common.protocol.link import Closed
 from common.protocol.link_events import ENDINGS
 from local_agent.cli import status
 from local_agent.link.condition import (
+    HELD,
     OWN,
     TRANSPORT,
     Backoff,
@@ -84,7 +85,7 @@ def test_a_connection_that_broke_is_only_lost() -> None:
 
 @pytest.mark.requirement("P7")
 def test_every_end_that_either_side_can_give_has_a_sentence_that_says_what_to_do() -> None:
-    reached = {after_end(code).why for code in ENDINGS} | TRANSPORT | OWN
+    reached = {after_end(code).why for code in ENDINGS} | TRANSPORT | OWN | {*HELD.values()}
     assert status.LINK_WHY.keys() == reached
 
 

@@ -224,7 +224,7 @@ def test_an_answer_made_without_the_code_is_refused() -> None:
     [
         ((403, b'{"error":"refused"}', {}), AuthError, "pair.refused"),
         ((503, b'{"error":"unavailable"}', {}), UnavailableError, "pair.busy"),
-        ((429, b"", {}), UnavailableError, "pair.busy"),
+        ((429, b"", {}), UnavailableError, "pair.limited"),
         ((404, b"<html>", {}), RemoteProtocolError, "pair.not-a-gateway"),
         ((302, b"", {"Location": "/else"}), RemoteProtocolError, "pair.not-a-gateway"),
         ((307, b"", {"Location": "/else"}), RemoteProtocolError, "pair.not-a-gateway"),

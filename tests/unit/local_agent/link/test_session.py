@@ -48,6 +48,7 @@ class Journal:
         self.reports = reports
         self.forgotten = 0
         self.failure: Exception | None = None
+        self.obeyed: list[str] = []
         self.happened = asyncio.Condition()
 
     async def last_seq(self) -> int:
@@ -58,6 +59,11 @@ class Journal:
         if self.failure:
             raise self.failure
         self.kept.append(envelope)
+
+    async def obey_ahead(self, envelope: Envelope) -> None:
+        if envelope.header.typ == "cancel":
+            self.obeyed.append(envelope.body["task_id"])
+            await self._tell(f"obeyed {envelope.header.seq}")
 
     async def begin(self, envelope: Envelope) -> None:
         self.begun.append(envelope)
@@ -169,6 +175,7 @@ class Desk:
         self.wire = Wire(self.clock, journal, keeps=keeps)
         self.news = asyncio.Event()
         self.ready: list[str] = []
+        self.held: list[str] = []
         link = Link.for_agent(
             AGENT,
             agent_id=AGENT_ID,
@@ -186,6 +193,7 @@ class Desk:
             news=self.news,
             clock=self.clock,
             on_ready=self.ready.append,
+            on_held=self.held.append,
         )
 
 
@@ -347,9 +355,9 @@ async def test_stopping_says_goodbye_so_that_the_gateway_knows_at_once() -> None
 
 
 @pytest.mark.requirement("P3")
-async def test_what_the_journal_may_not_grow_by_is_left_with_the_gateway() -> None:
+async def test_more_keys_than_the_journal_takes_are_left_with_the_gateway() -> None:
     journal = Journal()
-    journal.failure = UnavailableError("inbox.unheard")
+    journal.failure = UnavailableError("inbox.too-many-keys")
     async with pumping(journal) as (desk, pump):
         await desk.wire.until(Ready)
         desk.wire.deliver(from_gateway(desk.clock, 1))
@@ -357,6 +365,54 @@ async def test_what_the_journal_may_not_grow_by_is_left_with_the_gateway() -> No
         await desk.wire.until(Closed)
     assert (journal.kept, journal.begun) == ([], [])
     assert not any(isinstance(event, Acked) for event in desk.wire.events)
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("P7")
+async def test_what_the_journal_may_not_grow_by_waits_and_cancels_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session_module, "RETRY_SECONDS", 0.01)
+    journal = Journal()
+    journal.failure = UnavailableError("inbox.too-fast")
+    async with pumping(journal) as (desk, _):
+        await desk.wire.until(Ready)
+        desk.wire.deliver(from_gateway(desk.clock, 1))
+        desk.wire.deliver(from_gateway(desk.clock, 2))
+        desk.wire.deliver(from_gateway(desk.clock, 3, typ="cancel", task_id="task-0"))
+        desk.wire.deliver(from_gateway(desk.clock, 4, typ="cancel", task_id="task-2"))
+        await journal.until("obeyed 4")
+        assert (journal.obeyed, journal.kept) == (["task-0", "task-2"], [])
+        assert (desk.wire.closed_with, set(desk.held)) == (None, {"inbox.too-fast"})
+        assert not any(isinstance(event, Acked) for event in desk.wire.events)
+        desk.clock.jump_wall(300)
+        journal.failure = None
+        await journal.until("gateway heard ack 4")
+        assert [envelope.header.seq for envelope in journal.begun] == [1, 2, 3, 4]
+        assert all(envelope.expired for envelope in journal.kept), "by now, not when it came"
+        assert journal.obeyed == ["task-0", "task-2", "task-2"], "once its task is in the journal"
+        assert desk.held[-1] == ""
+
+
+@pytest.mark.requirement("P4")
+@pytest.mark.parametrize("bound", ["HELD", "HELD_BYTES"])
+async def test_a_gateway_that_sends_on_fills_no_memory(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, bound, 2)
+    journal = Journal()
+    journal.failure = UnavailableError("inbox.too-fast")
+    async with pumping(journal) as (desk, _):
+        await desk.wire.until(Ready)
+        await journal.until("acked 0")
+        for seq in range(1, 6):
+            desk.wire.deliver(from_gateway(desk.clock, seq, typ="cancel", task_id="task-0"))
+        held = 2 if bound == "HELD" else 1
+        await journal.until(f"obeyed {held}")
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert len(journal.obeyed) <= held + 1
+        assert desk.wire._to_agent.qsize() >= 5 - held - 1, "the rest is not even read"
 
 
 async def test_a_gateway_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

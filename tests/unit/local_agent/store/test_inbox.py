@@ -236,8 +236,32 @@ def test_more_messages_than_a_journal_may_grow_by_have_to_wait(
         journal.inbox.accept(from_gateway(clock, 3))
     assert caught.value.code == "inbox.too-fast"
     assert journal.inbox.last_seq() == 2
-    clock.advance(3600)
-    assert journal.inbox.accept(from_gateway(clock, 3)) == "new"
+    clock.advance(inbox_module.SLOWLY_MS / 1000)
+    assert journal.inbox.accept(from_gateway(clock, 3)) == "new", "slowly, and not after an hour"
+    with pytest.raises(UnavailableError):
+        journal.inbox.accept(from_gateway(clock, 4))
+    clock.jump_wall(-3600)
+    assert journal.inbox.accept(from_gateway(clock, 4)) == "new", "of a clock put back"
+    clock.advance(2 * 3600)
+    for seq in (5, 6):
+        assert journal.inbox.accept(from_gateway(clock, seq)) == "new"
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.requirement("P4")
+def test_a_cancel_is_obeyed_ahead_of_its_turn_and_counted_in_its_turn(
+    journal: Journal, clock: ManualClock
+) -> None:
+    journal.inbox.accept(from_gateway(clock, 1))
+    cancel = from_gateway(clock, 5, typ="cancel", task_id="task-1")
+    late = from_gateway(clock, 5, typ="cancel", task_id="task-1", expired=True)
+    other = from_gateway(clock, 5, typ="cancel", task_id="task-2")
+    ahead = journal.inbox.obey_ahead
+    assert [ahead(each) for each in (late, other, from_gateway(clock, 2))] == [False] * 3
+    assert not journal.tasks.get("task-1").cancel_requested
+    assert ahead(cancel)
+    assert journal.tasks.get("task-1").cancel_requested
+    assert journal.inbox.last_seq() == 1
 
 
 def test_more_words_than_a_journal_may_grow_by_have_to_wait(
