@@ -319,8 +319,8 @@ class Speaker:
     now_ms: int
 
     def say(self, sentence: Sentence, **facts: object) -> str:
-        """Return the sentence, within the size of one message."""
-        return _bounded(say(sentence, self.lang, **facts))
+        """Return the sentence, within the size of one message; what hides in a fact is shown."""
+        return _bounded(reveal(say(sentence, self.lang, **facts)))
 
     def hour(self, at_ms: int) -> str:
         """Return ``14:05``, with the day before it when that is another day."""

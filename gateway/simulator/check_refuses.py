@@ -206,9 +206,13 @@ def _external(probe: Probe) -> Finding:
     return Finding(answer.good and not fetched, seen.told(told(W.FETCHED) if fetched else None))
 
 
-def _double(probe: Probe, encrypted: str) -> bytes:
-    other = probe.seal(probe.message("other"))
-    return f"<xml><Encrypt>{encrypted}</Encrypt><Encrypt>{other}</Encrypt></xml>".encode()
+def _double(*, signed_last: bool) -> Probing:
+    def make(probe: Probe, encrypted: str) -> bytes:
+        both = [encrypted, probe.seal(probe.message("other"))]
+        first, last = reversed(both) if signed_last else both
+        return f"<xml><Encrypt>{first}</Encrypt><Encrypt>{last}</Encrypt></xml>".encode()
+
+    return _refuses_body(make)
 
 
 def _large(probe: Probe) -> Finding:
@@ -321,7 +325,8 @@ CHECKS: Final[tuple[Check, ...]] = (
         "xml",
         _refuses_body(lambda *_: b"<xml><Encrypt>\xff\xfe</Encrypt></xml>"),
     ),
-    check("refuse.double", "refuse.double", "double", _refuses_body(_double)),
+    check("refuse.double", "refuse.double", "double", _double(signed_last=False)),
+    check("refuse.double-last", "refuse.double-last", "double", _double(signed_last=True)),
     check("refuse.dtd", "refuse.dtd", "dtd", _refuses_body(_with_dtd)),
     check("refuse.entity", "refuse.entity", "dtd", _refuses_body(_with_entity)),
     check("refuse.bomb", "refuse.bomb", "bomb", _bomb),

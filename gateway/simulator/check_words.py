@@ -155,7 +155,12 @@ WHAT: Final[Mapping[str, Sentence]] = {
         en="a body that is not UTF-8 is refused", zh="拒绝不是 UTF-8 的请求体"
     ),
     "refuse.double": Sentence(
-        en="a body with two Encrypt is refused", zh="拒绝有两个 Encrypt 的请求体"
+        en="a body with two Encrypt is refused, the first one signed",
+        zh="拒绝有两个 Encrypt 的请求体（第一个有签名）",
+    ),
+    "refuse.double-last": Sentence(
+        en="a body with two Encrypt is refused, the last one signed",
+        zh="拒绝有两个 Encrypt 的请求体（最后一个有签名）",
     ),
     "refuse.dtd": Sentence(en="a document type (DTD) is refused", zh="拒绝文档类型声明（DTD）"),
     "refuse.entity": Sentence(en="an XML entity is refused", zh="拒绝 XML 实体"),

@@ -188,6 +188,10 @@ def test_a_public_url_that_is_no_safe_origin_is_refused(url: str) -> None:
         ({"time_zone": "../../etc/passwd"}, "time_zone"),
         ({"prefix": "two words"}, "prefix"),
         ({"trusted_proxies": ["nowhere"]}, "trusted_proxies"),
+        ({"trusted_proxies": ["0.0.0.0/0"]}, "trusted_proxies"),
+        ({"trusted_proxies": ["127.0.0.1/32", "128.0.0.0/1"]}, "trusted_proxies"),
+        ({"trusted_proxies": ["::/0"]}, "trusted_proxies"),
+        ({"trusted_proxies": ["2000::/3"]}, "trusted_proxies"),
         ({"wecom": {"callback_path": "/agent/v1/link"}}, "wecom.callback_path"),
         ({"wecom": {"callback_path": "/health/live"}}, "wecom.callback_path"),
         ({"wecom": {"callback_path": "/a/{tail:.*}"}}, "wecom.callback_path"),
@@ -198,6 +202,12 @@ def test_a_public_url_that_is_no_safe_origin_is_refused(url: str) -> None:
 )
 def test_a_value_outside_its_bounds_is_named(overrides: dict[str, object], name: str) -> None:
     assert code_of(overrides) == f"config.invalid {name}"
+
+
+def test_a_proxy_may_be_anywhere_in_ones_own_network() -> None:
+    own = ["127.0.0.1", "10.0.0.0/8", "fc00::/7", "::1"]
+    named = load({"trusted_proxies": own}).trusted_proxies
+    assert named == ("127.0.0.1/32", "10.0.0.0/8", "fc00::/7", "::1/128")
 
 
 def test_an_unknown_setting_is_an_error() -> None:

@@ -433,6 +433,21 @@ async def test_a_mistyped_command_does_not_wait_for_a_machine_that_is_away(
     assert len(await desk.tasks()) == 1, "it is asked, for it may know a playbook of that name"
 
 
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("@dev stat\u202euts", "“stat⟨U+202E⟩uts”"),
+        ("@dev stau\u2066ts", "“stau⟨U+2066⟩ts”"),
+        ("@dev he\u200blpp", "“he⟨U+200B⟩lpp”"),
+        ("@dev lang f\u202er", "“f⟨U+202E⟩r”"),
+        ("@dev cancel T-\u202exx", "“T-⟨U+202E⟩xx”"),
+    ],
+)
+async def test_what_hides_in_an_echoed_word_is_shown(desk: Desk, text: str, shown: str) -> None:
+    assert shown in str(await desk.hear(text))
+
+
 @pytest.mark.requirement("P1")
 @pytest.mark.parametrize(
     "text", ["@dev approve T-7K3F", "@dev 批准T-7K3F", "@dev on dev-1 approve"]

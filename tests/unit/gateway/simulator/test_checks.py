@@ -172,6 +172,31 @@ async def test_a_server_that_trusts_everybody_is_found_out() -> None:
     assert met >= {"message.pieces", "message.chunked", "refuse.put", "all.still-there"}
 
 
+@pytest.mark.parametrize("last", [False, True])
+async def test_a_server_that_verifies_one_encrypt_and_opens_the_other_is_found_out(
+    last: bool,
+) -> None:
+    crypto = CallbackCrypto(
+        token=KEYS.token, encoding_aes_key=KEYS.encoding_aes_key, receive_id=KEYS.corp_id
+    )
+
+    async def receive(request: web.Request) -> web.Response:
+        try:
+            found = ET.fromstring(await request.text()).findall("Encrypt")  # noqa: S314 - naive
+            verified, opened = found[-1] if last else found[0], found[0] if last else found[-1]
+            query = request.query
+            signed = crypto.sign(query["timestamp"], query["nonce"], verified.text or "")
+            if signed != query["msg_signature"]:
+                return web.Response(status=403)
+            Trusting().opened(opened.text or "")
+        except (KeyError, ValueError, IndexError, ET.ParseError):
+            return web.Response(status=400)
+        return web.Response()
+
+    found = failed(await checked(serving(Trusting().verify, receive)))
+    assert ("refuse.double-last" in found, "refuse.double" in found) == (last, not last)
+
+
 async def test_a_server_on_an_old_library_is_found_out() -> None:
     """It verifies, with wechatpy: what is left is what library and framework let through."""
 
