@@ -53,6 +53,7 @@ _JOINED = re.compile(
 )
 _FLAGS = re.compile("[\U0001f1e6-\U0001f1ff]+$")
 _OPENED = re.compile("⟨[^⟩]*$")
+_LONGEST_SIGN = 32  # characters that are drawn as one
 _LONGEST_MARK = 8  # ``⟨U+10FFFF`` of what `reveal` shows, without its end
 _CJK = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 
@@ -84,7 +85,11 @@ def clip_tail_bytes(text: str, limit: int, *, marker: str = ELLIPSIS) -> str:
     if limit < len(head):
         head = b""
     room = max(limit - len(head), 0)
-    return head.decode() + raw[len(raw) - room :].decode("utf-8", "ignore")
+    kept = raw[len(raw) - room :].decode("utf-8", "ignore")
+    begin = len(text) - len(kept)
+    whole = range(begin, min(begin + _LONGEST_SIGN, len(text)))
+    begin = next((at for at in whole if not _is_joined(text, at)), begin)
+    return head.decode() + text[begin:]
 
 
 def split_bytes(text: str, limit: int) -> list[str]:

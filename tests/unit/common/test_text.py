@@ -33,6 +33,30 @@ def test_a_cut_text_never_exceeds_its_limit_nor_breaks_a_character(limit: int) -
     assert text.endswith(tail.removeprefix("…"))
 
 
+SIGNS = ("👨‍👩‍👧‍👦", "e\u0301", "❤\ufe0f", "👍🏽", "1\ufe0f\u20e3")
+
+
+@pytest.mark.requirement("R73")
+@each("sign", SIGNS)
+def test_no_cut_falls_within_what_is_drawn_as_one(sign: str) -> None:
+    for limit in range(4, 90):
+        text = f"期望 {sign * 30} 值"
+        head, tail = clip_bytes(text, limit), clip_tail_bytes(text, limit)
+        parts = [head.removesuffix("…"), tail.removeprefix("…")]
+        if limit >= 2 * len(sign.encode()):
+            parts += split_bytes(text, limit)
+        for part in parts:
+            assert part.replace(sign, "").strip("期望 值") == "", (limit, part)
+    assert "⟨" not in one_line(f"AssertionError: {sign * 90}", 160)
+
+
+def test_a_sign_that_never_ends_is_cut_all_the_same() -> None:
+    tower = "e" + "\u0301" * 5000
+    assert 90 < len(clip_bytes(tower, 100).encode()) <= 100
+    assert 90 < len(clip_tail_bytes(tower, 100).encode()) <= 100
+    assert "".join(split_bytes(tower, 100)) == tower
+
+
 def test_a_text_that_fits_comes_back_unchanged() -> None:
     assert clip_bytes("中文", 6) == "中文"
     assert clip_tail_bytes("中文", 6) == "中文"
