@@ -81,6 +81,7 @@ _PACKAGES: Final[Mapping[Goal, tuple[tuple[str, str], ...]]] = {
 _REPLACED: Final = {"pom.xml": "mvnw", "build.gradle": "gradlew", "build.gradle.kts": "gradlew"}
 _AFTER_PROGRAM: Final = {
     "make": "-C",
+    "task": "-d",
     "npm": "--prefix",
     "pnpm": "--dir",
     "yarn": "--cwd",

@@ -20,7 +20,7 @@ from local_agent.workspace import files, paths
 from local_agent.workspace.project.ecosystems import into, usual
 from local_agent.workspace.project.model import Folder, Goal, Ignored, Inference, Recipe, Wish
 from local_agent.workspace.project.narrowing import narrowed, of_person, words_of
-from local_agent.workspace.project.runners import explicit
+from local_agent.workspace.project.runners import TASKFILES, explicit
 from local_agent.workspace.registry import Workspace
 
 MAX_FILE_BYTES: Final = 128 * 1024
@@ -32,10 +32,12 @@ _DEEPEST: Final = 2  # folders down to such a project
 _TEXTS: Final = frozenset(
     (
         *("makefile", "Makefile", "GNUmakefile", "justfile", "Justfile", ".justfile"),
-        *("setup.cfg", "tox.ini"),
+        *("setup.cfg", "tox.ini", *TASKFILES),
     )
 )
-_TABLES: Final = frozenset(("pyproject.toml", "package.json", "deno.json", "composer.json"))
+_TABLES: Final = frozenset(
+    ("pyproject.toml", "package.json", "deno.json", "composer.json", "CMakePresets.json")
+)
 # What makes a folder a project; and what is only looked for, for it may be large or not listed.
 _MARKS: Final = _TEXTS | _TABLES | {"Cargo.toml", "go.mod", "pom.xml", "build.gradle", "mix.exs"}
 _LOCKS: Final = (

@@ -1,7 +1,8 @@
 """Task runners that name a goal themselves: make, just, the scripts of package.json and others.
 
-Pure.  Of what the files hold only fixed names are ever taken into a command; what stands behind a
-name is the project's own, and runs like any command: shown, approved and contained.
+Pure.  Of what the files hold only fixed names, and plain names of presets, are ever taken into a
+command; what stands behind a name is the project's own, and runs like any command: shown, approved
+and contained.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ _NEVER_ENDS: Final = re.compile(r"--watch(?:All)?(?![\w=-])|\bnodemon\b|\s-w(?:\
 _NO_TESTS: Final = re.compile(r"no test specified", re.IGNORECASE)
 _CREATE_REACT_APP: Final = re.compile(r"react-scripts(?:-ts)? test\b")
 _MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")  # in the order of make itself
+TASKFILES: Final = ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml")
+_TASK: Final = re.compile(r"[\"']?([A-Za-z][\w:-]*?)[\"']?:(?:\s|$)")
+_NOT_ALONE: Final = re.compile(r"[\n{,]\s*(?:internal:\s*true|requires:)")
+_PRESET: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}", re.ASCII)
 _JUSTFILES: Final = ("justfile", "Justfile", ".justfile")
 # The package manager by what it leaves behind.
 _BY_LOCK: Final = (
@@ -42,6 +47,8 @@ def explicit(folder: Folder, goal: Goal) -> tuple[list[Recipe], list[Ignored]]:
     found = [
         *_make(folder, goal),
         *_just(folder, goal),
+        *_taskfile(folder, goal),
+        *_presets(folder, goal),
         *_package(folder, goal, ignored),
         *_tasks(folder, goal),
     ]
@@ -83,6 +90,37 @@ def _just(folder: Folder, goal: Goal) -> Iterator[Recipe]:
         if name in named:
             yield Recipe(("just", name), file, f"{name}:")
             return
+
+
+def _taskfile(folder: Folder, goal: Goal) -> Iterator[Recipe]:
+    file = next((name for name in TASKFILES if name in folder.texts), "")
+    body = f"\n{folder.texts.get(file, '')}".partition("\ntasks:")[2]
+    own = re.split(r"\n(?=[^\s#])", body, maxsplit=1)[0]
+    if not (indent := re.search(r"\n( {1,8})[^\s#]", own)):
+        return
+    tasks = re.split(rf"\n{indent[1]}(?=[^\s#])", own)
+    named = {
+        match[1]
+        for task in tasks
+        if (match := _TASK.match(task[:_MAX_LINE])) and not _NOT_ALONE.search(task)
+    }
+    for name in NAMES[goal]:
+        if name in named:
+            yield Recipe(("task", name), folder.at(file), f"tasks.{name}", folder=folder.path)
+            return
+
+
+def _presets(folder: Folder, goal: Goal) -> Iterator[Recipe]:
+    """Yield the presets of CMake; of several a person chooses."""
+    program = {"test": ("ctest",), "build": ("cmake", "--build")}.get(goal)
+    if program is None or folder.path or "CMakeLists.txt" not in folder.names:
+        return
+    presets = folder.tables.get("CMakePresets.json", {}).get(f"{goal}Presets")
+    for preset in presets if isinstance(presets, list) else ():
+        name = preset.get("name") if isinstance(preset, dict) and not preset.get("hidden") else None
+        if isinstance(name, str) and _PRESET.fullmatch(name):
+            argv = (*program, "--preset", name)
+            yield Recipe(argv, "CMakePresets.json", f"{goal}Presets.{name}")
 
 
 def _needs_arguments(parameters: str) -> bool:

@@ -18,6 +18,39 @@ from tests.hostile_repository import make_hostile_repository
 
 Files = dict[str, str]
 PYTEST = {"pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\n"}
+TASKS = """\
+version: "3"
+vars: {TEST: 1}
+tasks:
+  # test: not this
+  build: {requires: {vars: [NAME]}}
+  test:
+    desc: all of them
+    cmds: [go test ./...]
+  "format:check":
+    cmds: [gofmt -l .]
+  lint:
+    internal: true
+    cmds: [x]
+includes:
+  check: ./other
+"""
+PRESETS = {
+    "CMakeLists.txt": "enable_testing()\n",
+    "CMakePresets.json": json.dumps(
+        {
+            "version": 6,
+            "buildPresets": [{"name": "debug", "configurePreset": "default"}],
+            "testPresets": [
+                {"name": "base", "hidden": True},
+                {"name": "default", "configurePreset": "default"},
+                {"name": "--output-log=/tmp/x"},
+                {"name": "a b; rm"},
+                7,
+            ],
+        }
+    ),
+}
 
 
 def package(**scripts: str) -> Files:
@@ -86,6 +119,11 @@ def commands(found: Inference) -> list[str]:
         ({"Makefile": "all: app\n"}, "build", "make all", "Makefile"),
         ({"Makefile": "lint : x\n", ".flake8": ""}, "lint", "make lint", "Makefile"),
         ({"justfile": "@test *args:\n  x\n"}, "test", "just test", "justfile"),
+        ({"Taskfile.yml": TASKS}, "test", "task test", "Taskfile.yml"),
+        ({"taskfile.yaml": TASKS}, "format-check", "task format:check", "taskfile.yaml"),
+        (PRESETS, "test", "ctest --preset default", "CMakePresets.json"),
+        (PRESETS, "build", "cmake --build --preset debug", "CMakePresets.json"),
+        ({"api/Taskfile.yml": TASKS}, "test", "task -d api test", "api/Taskfile.yml"),
         ({"Cargo.toml": "[package]\n"}, "test", "cargo test", "Cargo.toml"),
         ({"Cargo.toml": "[package]\n"}, "lint", "cargo clippy", "Cargo.toml"),
         ({"Cargo.toml": ""}, "format-check", "cargo fmt --check", "Cargo.toml"),
@@ -412,3 +450,24 @@ def test_no_words_and_no_content_raise(
     for recipe in found.recipes:
         assert recipe.argv[0] in ("make", "npm")
         assert len(recipe.argv) <= 4 or found.narrowed
+
+
+async def test_a_task_that_cannot_run_alone_is_no_candidate(tmp_path: Path) -> None:
+    """It is internal, it needs a value, it is another section's, or there is no list of tasks."""
+    for goal in ("lint", "check", "build"):
+        assert commands(await inferred(tmp_path, {"Taskfile.yml": TASKS}, goal)) == []
+    requires = "tasks:\n  test:\n    requires:\n      vars: [NAME]\n    cmds: [x]\n"
+    for text in (requires, "tasks: {test: x}\n", "tasks:\n", "", "test:\n  cmds: [x]\n"):
+        assert commands(await inferred(tmp_path, {"Taskfile.yml": text})) == []
+
+
+async def test_of_several_presets_a_person_chooses(tmp_path: Path) -> None:
+    presets = {"testPresets": [{"name": "fast"}, {"name": "slow"}]}
+    files = PRESETS | {"CMakePresets.json": json.dumps(presets)}
+    assert commands(await inferred(tmp_path, files)) == [
+        "ctest --preset fast",
+        "ctest --preset slow",
+    ]
+    for odd in ([], {"testPresets": {}}, {"testPresets": "default"}):
+        files = PRESETS | {"CMakePresets.json": json.dumps(odd)}
+        assert commands(await inferred(tmp_path, files)) == []
