@@ -1,45 +1,35 @@
 """Reads what a run printed: the ordered list of readers, and which of them is believed.  Pure.
 
-The exit code outranks the text.  A test can print the summary of any runner; what a reader finds
-is taken only where it agrees with how the run ended, and does not stand within another's lines.
+Words and exit code are both told.  A test can print the summary of any runner; what a reader finds
+is taken only where it does not stand within another's lines.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from local_agent.reports.compiled import read_cargo_test, read_go_test, read_gradle, read_maven
-from local_agent.reports.javascript import read_jest, read_mocha, read_vitest
-from local_agent.reports.linters import FORMS, read_eslint, read_problems
-from local_agent.reports.python import read_pytest, read_unittest
-from local_agent.reports.report import Found, Reader, Report, new_page
+from local_agent.reports.compiled import read_cargo_test, read_go_test
+from local_agent.reports.linters import read_problems
+from local_agent.reports.pytest import read_pytest
+from local_agent.reports.remains import read_death, read_failures
+from local_agent.reports.report import MAX_ALSO, Found, Page, Reader, Report, new_page
+from local_agent.reports.runners import read_runners
+from local_agent.reports.tables import Form, rows
 from local_agent.reports.tap import read_tap
 
-READERS: Final[tuple[Reader, ...]] = (
-    *(partial(read_problems, form=form) for form in FORMS),
-    read_pytest,
-    read_unittest,
-    read_jest,
-    read_vitest,
-    read_mocha,
-    read_go_test,
-    read_cargo_test,
-    read_maven,
-    read_gradle,
-    read_tap,
-    read_eslint,
-)
-
-_WITH_A_TOTAL: Final = frozenset(("unittest", "jest", "vitest", "mocha", "gradle", "eslint"))
+# Those that add up lines know too little where some are missing; the others are told totals.
+_ADDING: Final[tuple[Reader, ...]] = (read_pytest, read_go_test, read_cargo_test)
+_AS_TAP: Final = frozenset(("TAP", "node --test", "prove"))
 
 
 def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report | None:
     """Return the facts of a run, or None where no reader fits with confidence.
 
-    Never contradicts the exit code: a run that failed or was stopped has a failure, something
-    broken or a note, and one that ended with 0 has neither failures nor anything broken.
+    Where they are other than the exit code says, the report holds that code: neither is to be told
+    alone.
 
     Args:
         output: Standard output and error; may be cut at the front and in the middle.
@@ -47,42 +37,55 @@ def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report
         workspace: Absolute path; places are relative to it.
     """
     page = new_page(output, exit_code=exit_code, workspace=workspace)
-    found = [one for reader in READERS if (one := reader(page)) is not None]
-    if page.cut:
-        found = [replace(one, report=_partial(one.report)) for one in found]
-    found = [one for one in found if not any(_within(one, other, exit_code) for other in found)]
-    fitting = [one for one in found if _agrees(one.report, exit_code)]
-    if not fitting or (exit_code == 0 and any(_bad(one.report) for one in found)):
-        return None  # nothing, or a failure that somebody has chosen to ignore
-    if exit_code != 0:
-        # A note says why a run ended early; where something failed, that is why.
-        bad = [one for one in fitting if _bad(one.report)]
-        return max(bad or fitting, key=lambda one: one.end).report
-    tests = [one for one in fitting if one.report.kind == "tests"]
-    return _without_note(min(tests or fitting, key=lambda one: one.end).report)
+    every = list(_found(page))
+    found = [one for one in every if not any(_within(one, other) for other in every)]
+    found.sort(key=lambda one: one.end)
+    if exit_code == 0 and any(one.report.kind == "tests" for one in found):
+        # A lone line of a log that looks like a problem is none in a run of tests that ended well.
+        lone = {form.tool for form in rows(Form) if not form.total}
+        found = [one for one in found if not (one.report.bad and one.report.tool in lone)]
+    if exit_code != 0 and not any(one.report.bad or one.report.note for one in found):
+        left = read_death(page) or (None if found else read_failures(page))
+        found += [left] if left else []
+    if exit_code == 0 and not found and (none := read_death(page)):
+        found += [none] if (none.report.note or "").endswith("exiting with code 0") else []
+    report = _whole([one.report for one in found], exit_code)
+    if report and report.bad and not (report.note or any(one.message for one in report.failures)):
+        death = read_death(page)
+        report = replace(report, note=death.report.note if death else None)
+    return report
 
 
-def _partial(report: Report) -> Report:
-    return report if report.tool in _WITH_A_TOTAL else replace(report, partial=True)
+def _found(page: Page) -> Iterator[Found]:
+    """Yield what each reader reads."""
+    told = list(read_runners(page))
+    yield from told
+    adding: list[Reader] = [*_ADDING, *(partial(read_problems, form=form) for form in rows(Form))]
+    if not any(one.report.tool in _AS_TAP for one in told):
+        adding.append(read_tap)
+    for reader in adding:
+        if found := reader(page):
+            yield replace(found, report=replace(found.report, partial=page.cut))
 
 
-def _within(one: Found, other: Found, exit_code: int | None) -> bool:
+def _whole(reports: Sequence[Report], exit_code: int | None) -> Report | None:
+    """Return the report that a run is known by, with what the others say besides."""
+    bad = [one for one in reports if one.bad]
+    # A note says why a run ended early; where something failed, that is why.
+    known = bad or [one for one in reports if one.passed] or reports
+    if not known or (exit_code is None and not bad):
+        return None
+    tests = [one for one in known if one.kind == "tests"] or known
+    main = tests[-1] if exit_code != 0 or bad else tests[0]
+    said = [one for one in reports if one is not main and (one.bad or one.passed or one.note)]
+    if exit_code == 0 and not bad:
+        said = []
+        main = replace(main, note=None) if main.passed else main
+    told = bool(main.bad) if exit_code == 0 else not (main.bad or (main.note and not main.passed))
+    return replace(main, exit_code=exit_code if told else None, also=tuple(said[-MAX_ALSO:]))
+
+
+def _within(one: Found, other: Found) -> bool:
     """Tell whether a tool's lines are what the tests of another printed."""
-    if exit_code != 0 and _bad(one.report) and not _bad(other.report):
-        return False  # what explains the end of a run is not swallowed by what does not
     wider = other.end - other.start > one.end - one.start
     return one is not other and wider and other.start <= one.start and one.end < other.end
-
-
-def _bad(report: Report) -> bool:
-    return bool(report.failed or report.broken)
-
-
-def _agrees(report: Report, exit_code: int | None) -> bool:
-    if exit_code == 0:
-        return not _bad(report)
-    return _bad(report) or report.note is not None
-
-
-def _without_note(report: Report) -> Report:
-    return replace(report, note=None) if report.passed else report

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from common.text import one_line, strip_ansi
 
 MAX_FAILURES: Final = 20  # kept; a chat shows three
+MAX_ALSO: Final = 2  # other tools of the same run
 
 Kind = Literal["tests", "problems"]
 
@@ -41,11 +42,15 @@ class Report:
         kind: ``tests`` counts tests; ``problems`` counts what a linter or compiler found, all of
             it in ``failed``.
         passed, failed, skipped: Counts; None where the output does not say.
+        errors: Tests that an error ended, where the tool counts those apart from failures.
         broken: Files or suites that could not be loaded, collected or built.
+        flaky: Tests that passed only when they were repeated.
         failures: The first failures in the order of the output, at most ``MAX_FAILURES``.
         partial: Part of the output was left out, and the tool gives no total: there may be more.
-        note: The tool's own one-line reason where nothing was counted (no tests found, a crash);
-            None otherwise.
+        note: The tool's own one-line reason where counts alone do not say it (no tests found, a
+            crash, an interruption); None otherwise.
+        exit_code: How the run ended, where that says something else than the counts; else None.
+        also: What other tools reported in the same run.
     """
 
     tool: str
@@ -53,10 +58,19 @@ class Report:
     passed: int | None = None
     failed: int | None = None
     skipped: int | None = None
+    errors: int = 0
     broken: int = 0
+    flaky: int = 0
     failures: tuple[Failure, ...] = ()
     partial: bool = False
     note: str | None = None
+    exit_code: int | None = None
+    also: tuple[Report, ...] = ()
+
+    @property
+    def bad(self) -> int:
+        """How many tests, files or problems speak against it."""
+        return (self.failed or 0) + self.errors + self.broken or len(self.failures)
 
 
 # --- the output, for readers -----------------------------------------------------------------
@@ -92,12 +106,14 @@ class Page:
         exit_code: As the run ended; None where it was stopped.
         workspace: Absolute path.
         cut: Part of the output is missing.
+        text: The lines joined.
     """
 
     lines: tuple[str, ...]
     exit_code: int | None
     workspace: str
     cut: bool = False
+    text: str = ""
 
     def matches(
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
@@ -120,6 +136,10 @@ class Page:
         """Return the first line from ``start`` on that matches at its begin; None without one."""
         return next((i for i, _ in self.matches(pattern, start)), None)
 
+    def having(self, mark: str) -> int | None:
+        """Return the first line with a text in it; None without one."""
+        return next((i for i, line in enumerate(self.lines) if mark in line), None)
+
     def place(self, path: str, line: str | int | None = None) -> str | None:
         """Return a path relative to the workspace; of one that is outside, its name only."""
         path = path.strip().removeprefix("file://").replace("\\", "/")
@@ -139,16 +159,16 @@ class Page:
             for part in path.split("/")
         )
 
-    def text(self, text: str, limit: int = MAX_MESSAGE_BYTES) -> str:
+    def brief(self, text: str, limit: int = MAX_MESSAGE_BYTES) -> str:
         """Return a text on one line, bounded, with paths relative to the workspace."""
         return one_line(text.replace(self.workspace.rstrip("/") + "/", ""), limit)
 
     def failure(self, name: str, *, place: str | None = None, message: str = "") -> Failure:
         """Return the facts of one failure, each safe to show."""
         return Failure(
-            name=self.text(name, MAX_NAME_BYTES) or "?",
+            name=self.brief(name, MAX_NAME_BYTES) or "?",
             place=place,
-            message=self.text(message) or None,
+            message=self.brief(message) or None,
         )
 
     def problem(self, match: re.Match[str], name: str) -> Failure:
@@ -167,7 +187,8 @@ def new_page(output: str, *, exit_code: int | None, workspace: str) -> Page:
     # What was written over with carriage returns is gone, as on a terminal.
     states = (line.rstrip("\r").rpartition("\r")[2] for line in whole[-_MAX_LINES:])
     cut = len(output) > _MAX_CHARS or len(whole) > _MAX_LINES or _LEFT_OUT.search(text) is not None
-    return Page(tuple(line[:_MAX_LINE_CHARS] for line in states), exit_code, workspace, cut)
+    lines = tuple(line[:_MAX_LINE_CHARS] for line in states)
+    return Page(lines, exit_code, workspace, cut, "\n".join(lines))
 
 
 def counts(text: str) -> dict[str, int]:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from local_agent.reports.report import Failure, Found, Page, Report, first
+from local_agent.reports.runners import message_of
 
 _PLAN: Final = re.compile(r"1\.\.(?P<count>\d{1,7})(?: # (?P<reason>.*))?$")
 _RESULT: Final = re.compile(r"(?P<not>not )?ok(?: (?P<number>\d{1,7}))?(?: -)?(?: (?P<name>.*))?$")
@@ -14,6 +15,7 @@ _AT: Final = re.compile(
     r"#\s+(?:\(in test file |at )(?P<path>.{1,400}?),? line (?P<line>\d{1,7})[.)]+$"
 )
 _VALUE: Final = re.compile(r"#\s+(?P<value>(?:got|expected): .*)$")
+_NOISE: Final = r"(?!# ?[A-Z])|#\s+(?:Failed test|Looks like)"
 _COMMAND: Final = re.compile(r"# +(?P<text>`.*)$")  # of bats
 
 
@@ -44,7 +46,7 @@ def read_tap(page: Page) -> Found | None:
         skipped=verdicts.count("skipped"),
         broken=1 if short else 0,
         failures=first(_failure(page, i) for i, verdict in results.values() if verdict == "failed"),
-        note=note if wanted else page.text(plan[1]["reason"] or "") or None,
+        note=note if wanted else page.brief(plan[1]["reason"] or "") or None,
     )
     lines = [plan[0], *(i for i, _ in found)]
     return Found(report, min(lines), lines[-1])
@@ -60,13 +62,14 @@ def _failure(page: Page, at: int) -> Failure:
     result = _RESULT.match(page.lines[at])
     name = (result["name"] if result else "") or f"test {at}"
     place, message, values = None, "", list[str]()
-    for line in page.lines[at + 1 : at + 12]:
-        if _RESULT.match(line):
-            break
+    nearest = page.matches(_RESULT, at + 1, at + 12)
+    stop = next((i for i, _ in nearest), at + 12)
+    for line in page.lines[at + 1 : stop]:
         if (match := _AT.match(line)) and place is None:
             place = page.place(match["path"], match["line"])
         elif match := _VALUE.match(line):
             values.append(match["value"])
         elif (match := _COMMAND.match(line)) and not message:
             message = match["text"]
-    return page.failure(name, place=place, message=message or ", ".join(values))
+    message = message or ", ".join(values) or message_of(page.lines[at + 1 : stop], _NOISE)
+    return page.failure(name, place=place, message=message)

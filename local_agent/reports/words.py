@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from common.sentences import Lang, Sentence, say
 from common.text import one_line, reveal
-from local_agent.reports.report import MAX_FAILURES, Failure, Report
+from local_agent.reports.report import MAX_ALSO, MAX_FAILURES, Failure, Report
 from local_agent.words import render_duration
 
 CHAT_FAILURES: Final = 3
@@ -23,10 +23,16 @@ _PLACE_BYTES: Final = 120
 _MESSAGE_BYTES: Final = 160
 _NOTE_BYTES: Final = 200
 _HARDLY_MS: Final = 100
+# A name that reads like a verdict does not stand in ours.
+_VERDICT: Final = re.compile(r"\d\s?(?:个|pass|fail|error|tests?\b)", re.IGNORECASE)
+_RULER: Final = re.compile(r"([=\-*─━])\1{2,}\s*")
 _DOTTED: Final = re.compile(r"(?:\w++(?:\.|::))++(\w++(?:\[.*\])?)")
 
 PASSED = Sentence(en="{count} {count:test|tests} passed", zh="{count} 个测试通过")
+ALL_PASSED = Sentence(en="all tests passed", zh="测试全部通过")
+PASSED_TOO = Sentence(en="{count} passed", zh="{count} 个通过")
 SKIPPED = Sentence(en="{count} skipped", zh="{count} 个跳过")
+FLAKY = Sentence(en="{count} flaky", zh="{count} 个不稳定")
 ALL_SKIPPED = Sentence(
     en="no test ran: {count} {count:was|were} skipped", zh="没有运行测试：{count} 个全部跳过"
 )
@@ -34,6 +40,7 @@ FAILED_OF = Sentence(
     en="{count} of {total} {total:test|tests} failed", zh="{total} 个测试中 {count} 个失败"
 )
 FAILED = Sentence(en="{count} {count:test|tests} failed", zh="{count} 个测试失败")
+ERRORS = Sentence(en="{count} {count:error|errors}", zh="{count} 个错误")
 NOT_LOADED = Sentence(
     en="{count} {count:test file|test files} could not be loaded", zh="{count} 个测试文件无法加载"
 )
@@ -52,6 +59,10 @@ IN_PLACE = Sentence(en="{name} ({place})", zh="{name}（{place}）")
 BECAUSE = Sentence(en="{name}: {message}", zh="{name}：{message}")
 ROW = Sentence(en="· {failure}", zh="· {failure}")
 MORE = Sentence(en="and {count} more", zh="另有 {count} 个")
+BUT = Sentence(
+    en="exit code {code}, but {tool} reports: {verdict}",
+    zh="退出码 {code}，但 {tool} 报告：{verdict}",
+)
 
 
 def cleaned(report: Report, clean: Callable[[str], str]) -> Report:
@@ -63,7 +74,7 @@ def cleaned(report: Report, clean: Callable[[str], str]) -> Report:
     """
 
     def brief(text: str | None, limit: int) -> str | None:
-        return (one_line(clean(text), limit) or None) if text else None
+        return (one_line(_RULER.sub("", clean(text)), limit) or None) if text else None
 
     failures = tuple(
         Failure(
@@ -73,8 +84,13 @@ def cleaned(report: Report, clean: Callable[[str], str]) -> Report:
         )
         for one in report.failures[:MAX_FAILURES]
     )
-    tool = one_line(reveal(report.tool), _NAME_BYTES)
-    return replace(report, tool=tool, failures=failures, note=brief(report.note, _NOTE_BYTES))
+    return replace(
+        report,
+        tool=one_line(reveal(report.tool), _NAME_BYTES),
+        failures=failures,
+        note=brief(report.note, _NOTE_BYTES),
+        also=tuple(cleaned(one, clean) for one in report.also[:MAX_ALSO]),
+    )
 
 
 def to_facts(report: Report) -> dict[str, Any]:
@@ -89,7 +105,8 @@ def from_facts(facts: Mapping[str, Any]) -> Report:
         TypeError: it is no such record.
     """
     failures = tuple(Failure(**one) for one in facts["failures"])
-    return Report(**{**facts, "failures": failures})
+    also = tuple(map(from_facts, facts.get("also", ())))
+    return Report(**{**facts, "failures": failures, "also": also})
 
 
 def verdict(report: Report, lang: Lang, *, duration_ms: int = 0) -> str:
@@ -100,12 +117,14 @@ def verdict(report: Report, lang: Lang, *, duration_ms: int = 0) -> str:
         lang: Of whoever reads it.
         duration_ms: Told where everything passed and that took a moment.
     """
-    if report.note and not _bad(report):
+    if report.note and not (report.bad or report.failures or report.passed):
         return say(NOTED, lang, tool=report.tool, note=report.note)
     said = counted(report, lang)
-    if not _bad(report) and duration_ms >= _HARDLY_MS:
+    if report.exit_code is not None:
+        return say(BUT, lang, code=report.exit_code, tool=report.tool, verdict=said)
+    if not report.bad and duration_ms >= _HARDLY_MS:
         return say(TOOK, lang, verdict=said, duration=render_duration(duration_ms, lang))
-    if len(report.failures) == 1 and (report.failed or 0) + report.broken <= 1:
+    if _is_named(report):
         return say(NAMED, lang, verdict=said, name=_name(report, report.failures[0], lang))
     return said
 
@@ -122,45 +141,64 @@ def failure_lines(report: Report, lang: Lang, *, most: int) -> list[str]:
 
     Where `verdict` has named the only one, its message alone.
     """
-    total = (report.failed or 0) + report.broken
-    if len(report.failures) == 1 and total <= 1:
+    if _is_named(report):
         message = report.failures[0].message
-        return [message] if message and report.kind == "tests" else []
-    lines = [
-        say(ROW, lang, failure=_row(report, failure, lang)) for failure in report.failures[:most]
-    ]
-    if lines and (rest := max(total, len(report.failures)) - len(lines)) > 0:
-        lines.append(say(MORE, lang, count=rest))
+        lines = [message] if message and report.kind == "tests" else []
+    else:
+        shown = report.failures[:most]
+        lines = [say(ROW, lang, failure=_row(report, failure, lang)) for failure in shown]
+        if lines and (rest := max(report.bad, len(report.failures)) - len(lines)) > 0:
+            lines.append(say(MORE, lang, count=rest))
+    if report.note and (report.bad or report.passed):
+        lines.append(report.note)
+    for one in report.also:
+        lines.append(say(NAMED, lang, verdict=one.tool, name=one.note or counted(one, lang)))
     return lines
 
 
 def tells_why(report: Report) -> bool:
     """Tell whether the report leaves no need for the raw last lines."""
-    return not _bad(report) or bool(report.failures)
+    if report.bad:
+        return bool(report.failures or (report.note and not report.failed))
+    return bool(report.note or report.also) or report.exit_code is None
 
 
-def _bad(report: Report) -> int:
-    return (report.failed or 0) + report.broken + len(report.failures)
+def _is_named(report: Report) -> bool:
+    """Tell whether the first line names the only failure."""
+    if len(report.failures) != 1 or report.bad > 1 or report.exit_code is not None:
+        return False
+    return report.kind == "problems" or not _is_verdict(report.failures[0])
+
+
+def _is_verdict(failure: Failure) -> bool:
+    return _VERDICT.search(failure.name) is not None
 
 
 def _tests(report: Report, lang: Lang) -> list[str]:
+    passed, failed = report.passed or 0, report.failed or 0
+    others = report.skipped or 0, report.errors, report.flaky
     parts = []
-    total = (report.passed or 0) + (report.failed or 0)
-    if report.failed:
+    if failed:
         known = FAILED if report.passed is None or report.partial else FAILED_OF
-        parts.append(say(known, lang, count=report.failed, total=total))
+        parts.append(say(known, lang, count=failed, total=passed + failed + sum(others)))
+    if report.errors:
+        parts.append(say(ERRORS, lang, count=report.errors))
     if report.broken:
         parts.append(say(NOT_LOADED, lang, count=report.broken))
     if not parts and report.failures:
         parts.append(say(TESTS_FAILED, lang))
-    if parts:
-        return parts
-    if report.passed:
-        parts.append(say(PASSED, lang, count=report.passed))
+    if not parts and passed:
+        parts.append(say(PASSED, lang, count=passed))
+    elif passed and (any(others) or report.broken or any(map(_is_verdict, report.failures))):
+        parts.append(say(PASSED_TOO, lang, count=passed))
+    if report.flaky:
+        parts.append(say(FLAKY, lang, count=report.flaky))
     if report.skipped:
         skipped = SKIPPED if parts else ALL_SKIPPED
         parts.append(say(skipped, lang, count=report.skipped))
-    return parts or [say(PASSED, lang, count=0)]
+    if parts:
+        return parts
+    return [say(ALL_PASSED, lang) if report.passed is None else say(PASSED, lang, count=0)]
 
 
 def _problems(report: Report, lang: Lang) -> list[str]:
@@ -187,6 +225,6 @@ def _name(report: Report, failure: Failure, lang: Lang) -> str:
         if not place or place == failure.name:
             return failure.name
         # Where the file stands beside it, its module and class say nothing more.
-        path = _DOTTED.fullmatch(failure.name)
+        path = _DOTTED.fullmatch(failure.name) if place.endswith(".py") else None
         return say(IN_PLACE, lang, name=path[1] if path else failure.name, place=place)
     return " ".join(filter(None, (failure.place, failure.name, failure.message)))

@@ -30,8 +30,12 @@ _LOOKED_AT: Final = 500 * 1024  # less than the reader reads
 _GAP: Final = "[… {dropped} bytes left out …]"
 
 
-# A line of nothing but dashes, stars and the like.
-_RULER: Final = re.compile(r"[\W_]*")
+# A line of nothing but dashes, stars and the like, and what says nothing of why a run failed.
+_NOISE: Final = re.compile(
+    r"[\W_]*|npm (?:error|ERR!).{0,9}A complete log of this run .*|Node\.js v[\d.]+"
+    r"|make(?:\[\d+\])?: (?:Entering|Leaving) directory .*"
+)
+_TO_START: Final = re.compile(r"\x1b\[1?G")  # of a line, to write over it
 # An absolute path of this machine; the last name is kept.  A URL's path is none.
 _FOLDERS: Final = re.compile(
     r"(?<![\w.:~/\\-])~?/(?:(?:home|root|Users|tmp|var|usr|opt|private|mnt|media|nix|srv|etc|run|lib"
@@ -118,7 +122,7 @@ def _safe_end(kept: Kept, secrets: Iterable[str]) -> tuple[str, bool]:
         # It may begin in the middle of a secret: the first, broken line is left out.  A key cut
         # in two is known to `redact` by its end.
         end = end[-_LOOKED_AT:].partition(b"\n")[2]
-    plain = strip_ansi(end.decode("utf-8", "replace"))
+    plain = strip_ansi(_TO_START.sub("\r", end.decode("utf-8", "replace")))
     settled = "\n".join(_last_state(line) for line in plain.split("\n"))
     return redact(redact_known(settled, secrets)), cut
 
@@ -132,7 +136,7 @@ def _tail(safe: str, *, cut: bool, total: int) -> Tail:
 
 
 def _brief(safe: str, shorten: Callable[[str], str]) -> str:
-    told = (line for line in reversed(safe.split("\n")) if not _RULER.fullmatch(line))
+    told = (line for line in reversed(safe.split("\n")) if not _NOISE.fullmatch(line))
     lines = [shorten(line.rstrip()) for line in islice(told, BRIEF_LINES)]
     return "\n".join(clip_bytes(reveal(line), _LINE_BYTES) for line in reversed(lines))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from local_agent.views import Kept
 
@@ -37,6 +37,7 @@ class RunStepView:
         status: How it ended; ``running`` or ``waiting`` where the run is at it, ``pending`` after.
         error: Why it failed.
         task: Short ID of the task that asked for it; None where nothing was asked.
+        is_doubted: It completed, and its runner reports failures.
     """
 
     number: int | None
@@ -47,6 +48,7 @@ class RunStepView:
     completed_at: int | None
     error: str | None
     task: str | None
+    is_doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,10 @@ class RunView:
     playbook: str
     status: str
     steps: tuple[RunStepView, ...]
+
+
+# Begins what is said of what ended well by its exit code alone; in the chat it stands for ✓.
+DOUBT: Final = "⚠ "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +104,11 @@ class TaskRow:
     version: int | None
     replaced_by: str | None
     part: RunPart | None = None
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether it completed, and its runner reports failures."""
+        return (self.summary or "").startswith(DOUBT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from common.text import clip_bytes, one_line, reveal
 from local_agent.actions.operation import CANCELLED, render_drift, render_names
 from local_agent.actions.run_command.perform import Outcome, Progress
 from local_agent.reports import words as report_words
+from local_agent.views.task import DOUBT
 from local_agent.words import render_duration
 from local_agent.workspace.manifest import Differences
 
@@ -89,6 +90,7 @@ RIGHTS_TAKEN = Sentence(
 )
 
 
+CHAT_LINES: Final = 7
 COMMAND_BYTES: Final = 200
 _RIGHTS_NAMED: Final = 3
 _FACT_COMMAND_BYTES: Final = 400
@@ -104,7 +106,9 @@ def render_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
     """
     lines = [*_verdict(outcome, command, lang, most=report_words.CHAT_FAILURES)]
     if started(outcome) and not _is_told(outcome):
-        lines.append(outcome.brief or ("" if outcome.tail else say(NO_OUTPUT, lang)))
+        room = max(CHAT_LINES - len(lines), 1)
+        last = "\n".join(outcome.brief.split("\n")[-room:])
+        lines.append(last or ("" if outcome.tail else say(NO_OUTPUT, lang)))
     return "\n".join(filter(None, lines))
 
 
@@ -168,7 +172,8 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
     elif _never_began(outcome):
         yield say(CANCELLED, lang)
     elif outcome.report is not None:
-        yield report_words.verdict(outcome.report, lang, duration_ms=outcome.duration_ms)
+        said = report_words.verdict(outcome.report, lang, duration_ms=outcome.duration_ms)
+        yield DOUBT + said if outcome.report.exit_code == 0 else said
         yield from report_words.failure_lines(outcome.report, lang, most=most)
     else:
         yield say(
@@ -176,7 +181,7 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
             lang,
             command=one_line(redact(command), COMMAND_BYTES),
             duration=render_duration(outcome.duration_ms, lang),
-            exit_code=outcome.exit_code,
+            exit_code=_exit_code(outcome.exit_code or 0),
             signal=_signal(outcome.signal),
         )
     if outcome.survivors:
@@ -188,6 +193,12 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
 
 def _is_told(outcome: Outcome) -> bool:
     return outcome.report is not None and report_words.tells_why(outcome.report)
+
+
+def _exit_code(code: int) -> str:
+    """Return the code, with the signal that a shell means by it."""
+    name = _signal(code - 128) if code > 128 else ""
+    return f"{code} ({name})" if name.startswith("SIG") else str(code)
 
 
 def _signal(number: int | None) -> str:

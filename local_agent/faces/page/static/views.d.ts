@@ -460,6 +460,7 @@ export interface RunStepView {
   readonly completed_at: number | null;
   readonly error: string | null;
   readonly task: string | null;
+  readonly is_doubted: boolean;
 }
 
 /** The run of a playbook that a task carries. */

@@ -23,6 +23,7 @@ from local_agent.reports.report import (
 
 _SET = Path(__file__).parents[3] / "reports_set"
 _WORKSPACE = "/home/lin/shop"
+_SELDOM = ("errors", "flaky")
 _LEFT_OUT = "[… 4096 bytes left out …]"
 
 
@@ -61,14 +62,16 @@ def _facts(report: Report | None) -> dict[str, Any] | None:
         "partial": report.partial,
         "note": report.note,
         "failures": [[one.name, one.place, one.message] for one in report.failures],
+        **{name: value for name in _SELDOM if (value := getattr(report, name)) not in (0, None)},
+        **({"exit_code": report.exit_code} if report.exit_code is not None else {}),
     }
 
 
 def _contradicts(report: Report | None, exit_code: int | None) -> bool:
-    if report is None:
-        return False
-    bad = bool(report.failed or report.broken)
-    return bad if exit_code == 0 else not (bad or report.note)
+    """Tell whether a report is other than the exit code says, and does not name that."""
+    if report is None or report.exit_code is not None:
+        return report is not None and report.exit_code != exit_code
+    return bool(report.bad) if exit_code == 0 else not (report.bad or report.note)
 
 
 def _unfit(report: Report | None) -> list[str]:

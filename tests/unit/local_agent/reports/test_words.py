@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from common.sentences import Lang
@@ -76,6 +78,36 @@ GOLDEN: list[tuple[Report, str, str]] = [
         "at least 1 test failed: TestA",
         "至少 1 个测试失败：TestA",
     ),
+    (
+        Report(tool="go test"),
+        "all tests passed (2.1 s)",
+        "测试全部通过（2.1 秒）",
+    ),
+    (
+        Report(tool="x", passed=2, failed=1, skipped=3, errors=1, flaky=1, failures=(PAUSE,) * 2),
+        f"1 of 8 tests failed, 1 error, 2 passed, 1 flaky, 3 skipped\n· {ROW}\n· {ROW}",
+        f"8 个测试中 1 个失败，1 个错误，2 个通过，1 个不稳定，3 个跳过\n· {ROW_ZH}\n· {ROW_ZH}",
+    ),
+    (
+        replace(ONE, exit_code=0),
+        f"exit code 0, but pytest reports: 1 of 3 tests failed\n· {ROW}",
+        f"退出码 0，但 pytest 报告：3 个测试中 1 个失败\n· {ROW_ZH}",
+    ),
+    (
+        Report(tool="pytest", passed=4, exit_code=1, note="coverage of 90 % not reached"),
+        "exit code 1, but pytest reports: 4 tests passed\ncoverage of 90 % not reached",
+        "退出码 1，但 pytest 报告：4 个测试通过\ncoverage of 90 % not reached",
+    ),
+    (
+        replace(ONE, also=(Report(tool="ruff", kind="problems", failed=2),)),
+        f"1 of 3 tests failed: {NAME} (test_login.py)\n{WHY}\nruff: 2 problems",
+        f"3 个测试中 1 个失败：{NAME}（test_login.py）\n{WHY}\nruff：2 个问题",
+    ),
+    (
+        Report(tool="jest", passed=1, failed=1, failures=(Failure(name="99 passed"),)),
+        "1 of 2 tests failed, 1 passed\n· 99 passed",
+        "2 个测试中 1 个失败，1 个通过\n· 99 passed",
+    ),
     (Report(tool="pytest", note="no tests ran"), "pytest: no tests ran", "pytest：no tests ran"),
 ]
 
@@ -94,6 +126,8 @@ def test_a_report_is_told_verdict_first(report: Report, en: str, zh: str) -> Non
         (Report(tool="x", broken=1), False),
         (Report(tool="x", note="crashed"), True),
         (Report(tool="x", failed=1, note="crashed"), False),
+        (Report(tool="x", passed=1, exit_code=1), False),
+        (Report(tool="x", passed=1, exit_code=1, note="crashed"), True),
     ],
 )
 def test_a_report_that_names_no_failure_leaves_the_last_lines_to_tell_why(
@@ -134,4 +168,5 @@ def test_what_a_report_says_is_bounded_on_one_line_and_hides_nothing() -> None:
 
 
 def test_a_report_is_the_same_after_it_was_kept_as_facts() -> None:
-    assert report_words.from_facts(report_words.to_facts(ONE)) == ONE
+    for report in (ONE, replace(ONE, also=(MANY,), exit_code=0)):
+        assert report_words.from_facts(report_words.to_facts(report)) == report

@@ -1,4 +1,4 @@
-"""Reads pytest and unittest.  Pure."""
+"""Reads pytest.  Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from local_agent.reports.report import (
     Report,
     counts,
     first,
-    spans,
 )
 
 _SESSION: Final = re.compile(r"=+ test session starts =+$")
@@ -30,7 +29,11 @@ _WORDS: Final = frozenset(
         *("warning", "warnings", "error", "errors"),
     )
 )
-_SECTION: Final = re.compile(r"=+ (?:FAILURES|ERRORS|short test summary info|warnings summary) =+$")
+_MARKED: Final = ("failed", "passed", "skipped", "xfailed", "xpassed", "error", "errors")
+_SECTION: Final = re.compile(
+    r"=+ (?:FAILURES|ERRORS|PASSES|XPASSES|short test summary info|warnings summary) =+$"
+    r"|_{2,} \S.* _{2,}$|-+ Captured \w+ \w+ -+$"
+)
 _SHORT: Final = re.compile(r"=+ short test summary info =+$")
 _PROGRESS: Final = re.compile(r"[.FEsxXR]{1,200} *\[ *\d{1,3}%\]$")
 _ENTRY: Final = re.compile(
@@ -45,6 +48,10 @@ _REASON: Final = re.compile(
     r"(?:FAIL Required test coverage of|ERROR: Coverage failure:|ERROR: (?:file or directory )?not"
     r" found:|INTERNALERROR> \w[\w.]*(?:Error|Exception)|!+ .* !+$|.{0,300}Fatal Python error: "
     r"|.{0,200}: error: unrecognized arguments|ImportError while loading conftest|ERROR: usage: )"
+)
+_STOPPED: Final = re.compile(
+    r"!+ (?:KeyboardInterrupt|Interrupted(?!: \d+ errors? during)|_pytest\.outcomes\.Exit"
+    r"|stopping after).* !+$"
 )
 
 
@@ -61,12 +68,13 @@ def read_pytest(page: Page) -> Found | None:
         sessions.follow(i, line)
     found = [_session(page, start, close) for start, close in sessions.closed]
     if not found:
-        return _without_summary(page)
+        return None
     reports = [one.report for one in found]
     whole = Report(
         tool="pytest",
         passed=sum(one.passed or 0 for one in reports),
         failed=sum(one.failed or 0 for one in reports),
+        errors=sum(one.errors for one in reports),
         skipped=sum(one.skipped or 0 for one in reports),
         broken=sum(one.broken for one in reports),
         failures=first(failure for one in reports for failure in one.failures),
@@ -90,6 +98,9 @@ class _Sessions:
     structure: bool = False
     complete: bool = False
     whole: bool = False  # the last session was a quiet one and had told all of its progress
+    bare: bool = False  # of the last session nothing but its summary was seen
+    marks: int = 0  # of tests, in the progress of a quiet session
+    fits: bool = False  # the last session was a quiet one and its summary counts as many tests
 
     def follow(self, i: int, line: str) -> None:
         if _SESSION.match(line):
@@ -97,26 +108,32 @@ class _Sessions:
         elif line.endswith("[100%]") or _SECTION.match(line):
             self.structure = True
             self.complete = self.complete or line.endswith("[100%]")
-            if self.progress is None and _PROGRESS.match(line):
-                self.progress = i
+            if _PROGRESS.match(line):
+                self.progress = i if self.progress is None else self.progress
+                self.marks += len(line.partition("[")[0].strip())
         elif _is_summary(line):
-            self._close(i)
+            told = counts(line)
+            self._close(i, fits=0 < self.marks == sum(told.get(word, 0) for word in _MARKED))
 
-    def _close(self, i: int) -> None:
+    def _close(self, i: int, *, fits: bool) -> None:
         whole = self.complete
+        if self.fits and not (fits or self.opened) and self.progress is None:
+            return
         if self.opened:
-            start, whole = self.opened.pop(), False
+            start, whole, fits = self.opened.pop(), False, False
             while self.closed and self.closed[-1][0] >= start:
                 self.closed.pop()  # it was within this one
         elif not self.closed:
             start = 0
         elif self.progress is not None and self.whole:
             start = self.progress
-        elif self.structure:
+        elif self.structure or self.bare or (fits and not self.fits):
             start = self.closed.pop()[0]
             whole = self.whole
         else:
             return
+        self.fits, self.marks = fits, 0 if fits else self.marks
+        self.bare = not (self.structure or self.closed or self.progress is not None)
         self.closed.append((start, i))
         self.progress, self.structure, self.complete, self.whole = None, False, False, whole
 
@@ -146,17 +163,16 @@ def _session(page: Page, start: int, close: int) -> Found:
     errors = count.get("error", 0) + count.get("errors", 0)
     broken = sum(kind == "ERROR" and "::" not in node for kind, node, _ in entries)
     broken = min(errors, broken) if entries else errors
-    failed = count.get("failed", 0) + errors - broken
-    nodes = {node for kind, node, _ in entries if kind == "FAILED"}
-    failed -= sum(kind == "ERROR" and node in nodes for kind, node, _ in entries)  # at its teardown
+    failed = count.get("failed", 0)
     report = Report(
         tool="pytest",
         passed=count.get("passed", 0),
         failed=failed,
+        errors=errors - broken,
         skipped=count.get("skipped", 0),
         broken=broken,
         failures=first(failures),
-        note=None if failed or broken else _note(page, start, close),
+        note=_note(page, start, close, None if failed or errors else _REASON),
     )
     first_line = next((i for i in range(start, close) if _PROGRESS.match(lines[i])), close)
     return Found(report, start if _SESSION.match(lines[start]) else first_line, close)
@@ -213,101 +229,11 @@ def _whole(cut: str, own: list[str], anybody: list[str]) -> str:
     return next(iter(fitting)) if (own and fitting) or len(fitting) == 1 else cut
 
 
-def _note(page: Page, start: int, close: int) -> str | None:
-    """Return why a session without a failure failed."""
+def _note(page: Page, start: int, close: int, pattern: re.Pattern[str] | None) -> str | None:
+    """Return why a session ended before its tests did, or failed without a failure."""
     if page.exit_code == 0:
         return None
-    around = [*range(close, min(close + 6, len(page.lines))), *range(close - 1, start - 1, -1)]
-    said = (page.lines[i] for i in around if _REASON.match(page.lines[i]))
-    reason = next(said, page.lines[close] if not counts(page.lines[close]).get("passed") else "")
-    return page.text(reason.strip("=! ")) or None
-
-
-def _without_summary(page: Page) -> Found | None:
-    """A session that crashed, or that never began."""
-    begun = page.last(_SESSION)
-    at = page.find(_REASON, begun[0] if begun else 0)
-    if page.exit_code == 0 or at is None:
-        return None
-    line = page.lines[at]
-    if not begun and not line.startswith(("ImportError while loading conftest", "ERROR: usage")):
-        return None
-    line = line[max(line.find("Fatal Python error"), 0) :]
-    note = next((one for one in page.lines[at : at + 4] if ": error: " in one), line)
-    detail = page.find(_MESSAGE, at) if line.startswith("ImportError") else None
-    note = note if detail is None else f"{line} {page.lines[detail][1:]}"
-    return Found(Report(tool="pytest", note=page.text(note)), begun[0] if begun else at, at)
-
-
-_RULE: Final = re.compile(r"-{70}$")
-_DOUBLE: Final = re.compile(r"={70}$")
-_RAN: Final = re.compile(r"Ran (?P<count>\d{1,7}) tests? in [\d.]+s$")
-_VERDICT: Final = re.compile(r"(?:OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[^)]{1,200})\))?$")
-_COUNTED: Final = re.compile(r"([a-z][a-z ]+)=(\d{1,7})")
-_CASE: Final = re.compile(
-    r"(?P<kind>FAIL|ERROR|UNEXPECTED SUCCESS): (?P<test>[^\s(]+) \((?P<where>[^\s()]+)\)"
-)
-_WHOLE: Final = re.compile(r"(?:setUp|tearDown)(?:Class|Module)$")
-_LOADER: Final = "unittest.loader._FailedTest."
-_FRAME: Final = re.compile(r'  File "(?P<path>[^"]{1,400})", line (?P<line>\d{1,7})')
-
-
-def read_unittest(page: Page) -> Found | None:
-    """Read the block of the final ``Ran … tests``."""
-    ran = _ran(page)
-    if ran is None:
-        return None
-    at, total, counted = ran
-    cases = list(_cases(page, at))
-    bad = counted.get("failures", 0) + counted.get("errors", 0)
-    tests = {failure.name for kind, failure in cases if kind == "test"}
-    broken = sum(kind != "test" for kind, _ in cases)
-    whole = len(cases) >= bad
-    failed = len(tests) if whole else bad - broken + counted.get("unexpected successes", 0)
-    rest = total - failed - counted.get("skipped", 0) - counted.get("expected failures", 0)
-    rest -= sum(kind == "file" for kind, _ in cases)
-    report = Report(
-        tool="unittest",
-        passed=max(rest, 0) if whole else None,
-        failed=failed,
-        skipped=counted.get("skipped", 0),
-        broken=broken,
-        failures=first(failure for _, failure in cases),
-        note=page.text(page.lines[at]) if total == 0 and not bad else None,
-    )
-    double = page.find(_DOUBLE)
-    return Found(report, min(at - 1, at - 1 if double is None else double), at + 2)
-
-
-def _ran(page: Page) -> tuple[int, int, dict[str, int]] | None:
-    """Return line, number and other counts: the first after the last failure, else the last."""
-    heading = page.last(_DOUBLE)
-    found: list[tuple[int, int, dict[str, int]]] = []
-    for i, match in page.matches(_RAN, 1):
-        verdict = next(page.matches(_VERDICT, i + 1, i + 3), None)
-        if verdict and _RULE.match(page.lines[i - 1]):
-            counted = _COUNTED.findall(verdict[1]["counts"] or "")
-            found.append((i, int(match["count"]), {name: int(number) for name, number in counted}))
-    after = [one for one in found if heading and one[0] > heading[0]]
-    return after[0] if after else found[-1] if found else None
-
-
-def _cases(page: Page, end: int) -> Iterator[tuple[str, Failure]]:
-    """Give each failure, and whether it is of a ``test``, a ``class`` or a ``file``."""
-    starts = [i + 1 for i, _ in page.matches(_DOUBLE, end=end - 1)]
-    for start, stop in spans(starts, end):
-        match = _CASE.match(page.lines[start])
-        if match is None:
-            continue
-        test, where = match["test"], match["where"]
-        name = where if where.endswith("." + test) else f"{where}.{test}"
-        kind = "file" if name.startswith(_LOADER) else "class" if _WHOLE.match(test) else "test"
-        body = page.lines[start + 1 : stop - 1]
-        frames = [(i, frame) for i, line in enumerate(body) if (frame := _FRAME.match(line))]
-        after = body[frames[-1][0] :] if frames else body[1:]
-        message = next((line for line in after if line[:1].strip() and not _RULE.match(line)), "")
-        if match["kind"] == "UNEXPECTED SUCCESS":
-            message = "unexpected success"
-        own = [frame for _, frame in frames if page.own(frame["path"])]
-        place = page.place(own[-1]["path"], own[-1]["line"]) if own else None
-        yield kind, page.failure(name.removeprefix(_LOADER), place=place, message=message)
+    around = [*range(close, min(close + 6, len(page.lines))), *range(close - 1, -1, -1)]
+    said = (page.lines[i] for i in around if (pattern or _STOPPED).match(page.lines[i]))
+    none = "" if pattern is None or counts(page.lines[close]).get("passed") else page.lines[close]
+    return page.brief(next(said, none).strip("=! ")) or None
