@@ -370,6 +370,7 @@ class Speaker:
         if reason not in _MARKED:
             return [with_words(head, summary, by=self._blank())]
         told = summary if summary.strip() else say(WORDLESS[reason], self.lang)
+        head = head.removesuffix(" ✓") if told.startswith("⚠") else head  # it has a mark of its own
         more = f"\n{say(MORE, self.lang, **facts)}"
         text = f"{head} {shown_words(told)}"
         line = say(ON_MACHINE, self.lang, words=text, machine=machine)
@@ -413,8 +414,7 @@ class Speaker:
 
     def over(self, task: Task, reason: Reason) -> str:
         """Say that nothing is left to be done about a task."""
-        outcome = say(OUTCOME[reason], self.lang)
-        return self.say(ALREADY_OVER, id=task.short_id, outcome=outcome)
+        return self.say(ALREADY_OVER, id=task.short_id, outcome=say(OUTCOME[reason], self.lang))
 
     def machine_line(self, machine: Agent) -> str:
         """Say whether a machine is there."""

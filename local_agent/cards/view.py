@@ -41,7 +41,11 @@ _UNDO: Final[Mapping[Undo, Sentence]] = {
     "partly": words.UNDO_PARTLY,
     "yes": words.UNDO_YES,
 }
-_MARKS: Final[Mapping[str, tuple[str, Tone]]] = {"passed": ("✓", "good"), "failed": ("✗", "danger")}
+_MARKS: Final[Mapping[str, tuple[str, Tone]]] = {
+    "passed": ("✓", "good"),
+    "failed": ("✗", "danger"),
+    "doubted": ("⚠", "danger"),
+}
 # What ran chooses its names: without blanks none of them is a sentence (R26).
 _NAME: Final = re.compile(r"[\w./:\[\]-]{1,100}", re.ASCII)
 
@@ -139,8 +143,10 @@ def _checked(check: Check) -> Verdict:
     """Return how the check of a change stands or ended."""
     task = one_line(check.task, 32)
     if check.report is not None and check.exit_code is not None:
-        said = text(words.CHECK_READ, verdict=_reported(from_facts(check.report)), task=task)
-        return Verdict(*_MARKS["passed" if check.exit_code == 0 else "failed"], said)
+        report = from_facts(check.report)
+        said = text(words.CHECK_READ, verdict=_reported(report), task=task)
+        state = "failed" if check.exit_code else "passed" if report.exit_code is None else "doubted"
+        return Verdict(*_MARKS[state], said)
     mark, tone = _MARKS.get(check.state, ("•", "plain"))
     sentence = words.CHECKS.get(check.state, words.CHECK_ENDED)
     if check.state == "failed" and check.exit_code is None:

@@ -270,7 +270,7 @@ def _conclude(task: TaskView, screen: Screen, line: _Lines, waits: Sentence | No
         _print(proposal.steps_lines(screen, task))
         _print(proposal.fact_lines(screen, task))
         return _exit_code(task)
-    colour = "red" if _exit_code(task) else "green"
+    colour = "red" if _exit_code(task) else "bold" if task.is_doubted else "green"
     print(f"{head}  {screen.ink(colour, state_of(screen, task))}")
     if spoken:
         _print(proposal.own_lines(screen, task))

@@ -157,6 +157,7 @@ class _Terminal:
         self._used = 0  # cells of the line of a model's words
         self._in_line = False  # the cursor stands behind a step or a model's words
         self._of_step = False
+        self._is_doubted = False  # the step's runner reports failures
         self._found: list[str] = []
 
     def show(self, event: Json) -> None:
@@ -179,6 +180,7 @@ class _Terminal:
                 self._stream(reveal(event["chunk"]))
             case "function_result" if event["success"]:
                 self._found = self._result(event["result"])
+                self._is_doubted = "reported" in event["result"]
             case "step_complete" if event["status"] == "completed":
                 took = self._took(self._step_began)
                 room = self._room(cells(f"{self._number}  {self._step}  ✓   {took}"), least=1)
@@ -235,9 +237,11 @@ class _Terminal:
         print(f"{self._number}  {self._step}", end="", flush=True)
         self._in_line = self._of_step = True
         self._step_began, self._found = SystemClock().now().mono, []
+        self._is_doubted = False
 
     def _end_step(self, note: str, *, mark: bool = False) -> None:
-        said = f"{self._screen.ink('green', '✓')} {note}" if mark else note
+        sign = self._screen.ink("red", "⚠") if self._is_doubted else self._screen.ink("green", "✓")
+        said = f"{sign} {note}" if mark else note
         if self._of_step:
             print(f"  {said}", end="")
             self.close()
@@ -288,7 +292,8 @@ class _Terminal:
         """Return a tool's result in few words, the first for the step's own line."""
         if "exit_code" in result:
             lines = [line for line in str(result["stdout"]).splitlines() if line.strip()]
-            return ["", *(one_line(reveal(line), 120) for line in lines[-OUTPUT_LINES:])]
+            said = result.get("reported", {}).get(self._lang, "")
+            return [said, *(one_line(reveal(line), 120) for line in lines[-OUTPUT_LINES:])]
         more = "+" if result.get("truncated") else ""
         counts = [
             self._screen.say(words, count=f"{len(result[name])}{more}")

@@ -18,6 +18,7 @@ from local_agent.safety.disclosure import bounded
 from local_agent.sandbox.output import without_folders
 from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
+from local_agent.views.task import DOUBT
 
 Steps = Mapping[Place, StepResult]
 
@@ -38,6 +39,10 @@ ROLLED_BACK_DRY = Sentence(
     en="What the dry run of playbook {playbook} had changed in its copy is taken back: "
     "{count} {count:file|files}. Nothing in the workspace was changed.",
     zh="剧本 {playbook} 试运行在副本中所作的改动已撤销：{count} 个文件。工作区没有任何改动。",
+)
+DOUBTED = Sentence(
+    en="Step {step} ended with exit code 0, but failures were reported.",
+    zh="步骤 {step} 的退出码为 0，但报告了失败。",
 )
 FAILED_AT = Sentence(
     en="step {number} of {count} ({step}): {why}",
@@ -65,6 +70,8 @@ def completed(
     """
     facts = {"playbook": definition.name, "count": len(definition.steps), "folder": run.folder}
     head = say(COMPLETED_DRY if run.is_dry else COMPLETED, lang, **facts)
+    if doubted := [one.step_name for one in steps.values() if "reported" in (one.result or {})]:
+        head = f"{DOUBT}{head}\n{say(DOUBTED, lang, step=doubted[0])}"
     said = _last_answer(definition, steps).strip()
     text = f"{head}\n\n{said}" if said else head
     # With details it is bounded for the chat as an answer is (`flow.disclosing`).

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from common.diff.parse import parse_diff
 from common.errors import InputError
 from common.model.proposal import CommandProposal, Diff
+from common.sentences import LANGS
 from local_agent.actions.run_command.command_line import of_argv
 from local_agent.actions.run_command.perform import MAX_TIMEOUT_S
 from local_agent.playbooks import history
@@ -26,6 +27,7 @@ from local_agent.playbooks.globs import Glob
 from local_agent.playbooks.tools import TOOLS, check_arguments
 from local_agent.propose.diffs import diff_proposal
 from local_agent.propose.scratch.diffing import Change, Side, make_diff
+from local_agent.reports.words import from_facts, verdict
 from local_agent.workspace import files, paths
 from local_agent.workspace.files import MAX_QUERY_BYTES, SearchLimits
 from local_agent.workspace.listing import Listing, ListingLimits
@@ -174,6 +176,9 @@ class Toolbox:
                 }
                 run = did["run"]
                 # What was ended may have caught that, and said that all was well.
+                if (run.get("report") or {}).get("exit_code") == 0:
+                    report = from_facts(run["report"])  # of failures, whatever the exit code says
+                    texts["reported"] = {lang: verdict(report, lang) for lang in LANGS}
                 return {"exit_code": run["exit_code"] if run["code"] is None else None, **texts}
         raise InputError("playbook.tool", tool=tool)
 

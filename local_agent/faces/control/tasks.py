@@ -142,6 +142,7 @@ def _run_step(
         completed_at=done.completed_at if done else None,
         error=clip_bytes(done.error, LISTED_BYTES) if done and done.error else None,
         task=asked.short_id if asked else None,
+        is_doubted=done is not None and '"reported":' in (done.result or ""),
     )
 
 

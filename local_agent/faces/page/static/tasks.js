@@ -31,7 +31,7 @@ function standing(row) {
 /** @param {Row} row */
 function toneOf(row) {
   if (row.rests || row.state === "WAITING_APPROVAL") return "warn";
-  if (row.reason === "completed") return "good";
+  if (row.reason === "completed") return row.summary?.startsWith("⚠") ? "warn" : "good";
   if (["failed", "drifted", "unknown"].includes(row.reason ?? "")) return "bad";
   return row.reason ? "" : "work";
 }
@@ -408,7 +408,7 @@ function RunSteps({ run, steps }) {
     (/** @type {any} */ step, /** @type {number} */ n) => {
       const asked = step.task && byId.get(step.task);
       return html`<li key=${n} class=${step.status}>
-        <span class="step-mark" aria-hidden="true">${STEP_MARKS[step.status] ?? "·"}</span>
+        <span class="step-mark" aria-hidden="true">${step.is_doubted ? "⚠" : STEP_MARKS[step.status] ?? "·"}</span>
         <span>${step.number ? `${step.number}. ` : ""}<${Shown} text=${step.name} /></span>
         <span class="chip">${t(`step-${step.type}`)}</span>
         <span class="quiet">${t(`run-${step.status}`)}</span>

@@ -117,6 +117,12 @@ FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 �
         ),
         (Reason.COMPLETED, ("", ""), "T-7K3F ✓ completed · dev-1", "T-7K3F ✓ 已完成 · dev-1"),
         (
+            Reason.COMPLETED,
+            ("⚠ exit code 0, but", "⚠ 退出码 0，但"),
+            "T-7K3F ⚠ exit code 0, but · dev-1",
+            "T-7K3F ⚠ 退出码 0，但 · dev-1",
+        ),
+        (
             Reason.REJECTED,
             ("“later”. Nothing was done.", "“明天再跑”。没有执行任何操作。"),
             "T-7K3F – rejected on dev-1. “later”. Nothing was done.",

@@ -76,6 +76,17 @@ def test_each_step_is_a_line_with_what_came_of_it(capsys: Captured, tmp_path: Pa
     )
 
 
+@pytest.mark.requirement("P7")
+def test_a_step_whose_runner_reports_failures_has_no_tick(capsys: Captured, tmp_path: Path) -> None:
+    said = {"en": "exit code 0, but 1 failed", "zh": "退出码 0，但 1 个失败"}
+    doubted = result(exit_code=0, stdout="", stderr="", reported=said)
+    events = [START, *step(0, "test", doubted), *step(1, "run", result(path="a")), END]
+    assert shown(events, capsys, tmp_path)[1][1:3] == [
+        "  1/3  test  ⚠ exit code 0, but 1 failed  0 s",
+        "  2/3  run  ✓ a  0 s",
+    ]
+
+
 def test_a_step_that_said_something_is_ended_on_a_line_of_its_own(
     capsys: Captured, tmp_path: Path
 ) -> None:

@@ -86,6 +86,25 @@ async def test_a_gate_covers_two_changes_with_a_reading_step_between(desk: Playi
     ]
 
 
+@pytest.mark.requirement("P7")
+async def test_a_step_that_ends_with_0_and_reports_failures_is_no_success(
+    desk: PlayingDesk,
+) -> None:
+    short = "=== short test summary info ===\nFAILED a.py::b - x\n"
+    text = f"..F [100%]\n{short}1 failed, 2 passed in 1s\n"
+    await asyncio.to_thread(desk.write, "log.txt", text)
+    carried = await desk.run_of(command("run", "cat", "log.txt"))
+    await desk.answer(carried)
+    task, told = await ended(desk, carried)
+    assert task.reason is Reason.COMPLETED
+    assert (task.summary or "").startswith("⚠ ")
+    assert "✓" not in (task.summary or "")
+    said = results(told)["run"]["reported"]
+    assert said["en"] == "exit code 0, but pytest reports: 1 of 3 tests failed"
+    (step_task,) = await desk.steps_of(carried)
+    assert (step_task.summary or "").startswith(f"⚠ {said['en']}")
+
+
 @pytest.mark.requirement("P1")
 async def test_a_change_without_a_gate_is_a_question_of_its_own(desk: PlayingDesk) -> None:
     """AC 31."""

@@ -345,6 +345,15 @@ def test_what_a_check_reported_is_told_by_its_counts_alone() -> None:
     assert "all is well" not in shown
 
 
+@pytest.mark.requirement("P7")
+def test_a_check_that_ended_with_0_and_reports_failures_has_not_passed() -> None:
+    report = Report(tool="pytest", passed=2, failed=1, exit_code=0)
+    check = {"task": "T-9999", "state": "passed", "exit_code": 0, "duration_ms": 1200}
+    shown = page(ask_about(check=check | {"report": to_facts(report)}), lang="zh", width=100)
+    assert "⚠ 退出码 0，但 pytest 报告：3 个测试中 1 个失败" in shown
+    assert "✓" not in shown
+
+
 def test_one_failed_test_is_named_where_its_name_is_no_sentence() -> None:
     one = Failure(name="test_x", place="test_login.py:7", message="approve")
     report = Report(tool="pytest", passed=2, failed=1, failures=(one,))
