@@ -55,6 +55,18 @@ DISCLOSES: Final = {
         zh="它报告的结果（数量和最多三项失败），否则为输出的最后几行；有长度限制，已识别的机密会去除",
     ),
     "file-list": Sentence(en="the list of files", zh="文件列表"),
+    "outcome-of-run": Sentence(
+        en="that the playbook goes on and waits, and how it ended, with the names of its steps",
+        zh="剧本的进度、等待和结果，以及步骤名称",
+    ),
+    "why-failed": Sentence(
+        en="where a step fails, why: also the names of files and the command line",
+        zh="步骤失败的原因，可能含文件名和命令行",
+    ),
+    "last-answer": Sentence(
+        en="what the model answers last, bounded, with recognised secrets taken out",
+        zh="模型的最后一段回答；有长度限制，已识别的机密会去除",
+    ),
     "answer": Sentence(
         en="exactly this answer; where it is rejected, only that it stays here",
         zh="仅此回答原文；若拒绝，则只说明回答留在本机",

@@ -243,6 +243,7 @@ class Approving:
             policy=policy,
             version=version,
             waits_ms=self._questions.waits_ms(task),
+            tells=self._questions.tells(task),
         )
         hooks = await asyncio.to_thread(hook_places, workspace.path)
         around = replace(_around(sealable), policy=policy, hooks=hooks)

@@ -24,6 +24,7 @@ from local_agent.understand.folding import fold, seen
 from local_agent.understand.reading import Reading
 from local_agent.workspace.registry import Workspace, is_copy
 
+_STRICTEST_FIRST: Final = ("ask", "summary", "full")
 _GOES_ON: Final = frozenset({Topic.REVISE, Topic.APPLY, Topic.UNDO})
 _REVISE: Final = BY_NAME["revise"]
 _WORD: Final = "(?:{})".format("|".join(sorted((_REVISE.name, *_REVISE.aliases), reverse=True)))
@@ -138,6 +139,8 @@ def made_in(workspaces: Workspaces, task: Task) -> Workspace:
 def as_set_now(workspaces: Workspaces, task: Task, workspace: Workspace) -> Workspace:
     """Return a workspace as the list has it by now.  Blocking.
 
+    A level that was raised meanwhile holds from the next request on: people were shown this one.
+
     Raises:
         InputError: ``workspace.closed`` (task): it was taken off; ``copy.gone``.
     """
@@ -146,7 +149,8 @@ def as_set_now(workspaces: Workspaces, task: Task, workspace: Workspace) -> Work
     found = workspaces.at(str(workspace.path))
     if found is None:
         raise InputError("workspace.closed", task=task.short_id)
-    return found
+    level = min(found.disclosure, workspace.disclosure, key=_STRICTEST_FIRST.index)
+    return replace(found, disclosure=level)
 
 
 def _free_wish(reading: Reading) -> str | None:

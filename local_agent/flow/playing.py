@@ -33,7 +33,7 @@ from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
 from local_agent.flow.run_bundle import Bundle, pack, unpack
 from local_agent.flow.run_changes import Changes
-from local_agent.flow.run_ending import completed, failure, for_chat, rolled_back
+from local_agent.flow.run_ending import completed, failure, for_chat, rolled_back, tells_chat
 from local_agent.flow.run_log import (
     RunRecord,
     as_shown,
@@ -205,7 +205,10 @@ class Playing:
             return await self._cut_off(task, run, asked)
         if run.workspace != str(asked.workspace.path):
             raise StateError("run.other-workspace", run=run.name, path=run.workspace)
-        await self._db.run(self._runs.take, run.run_id)
+        named = (await asyncio.to_thread(self._bundle, run)).steps
+        tells = tells_chat(task, run, named, asked.workspace.disclosure)
+        await self._db.run(self._runs.take, run.run_id, tells)
+        run = replace(run, tells=tells)
         return await self._carry(task, run, await self._opened(task, run, asked), asked)
 
     async def _cut_off(self, task: Task, run: StoredRun, asked: Asked) -> Proposed:
@@ -217,13 +220,13 @@ class Playing:
         bundle = await asyncio.to_thread(self._bundle, run)
         if run.carrying == "run" and run.status == "completed":
             steps = await self._steps(run)
-            return completed(bundle.definition, steps, bundle.steps, run, asked.lang)
+            return completed(bundle.definition, steps, bundle.steps, run, asked)
         if run.status == "rolled_back":
             changes = Changes(self._db, self._blobs, self._places, run, bundle.steps)
             await changes.look()
             files = [{"success": True} for one in changes() if one.resource_type == "file"]
             last = {"status": run.status, "rollback_results": files}
-            return rolled_back(task, run, last, asked.lang)
+            return rolled_back(task, run, last, asked)
         code = "run.stands-still" if run.carrying == "run" else "run.rollback-cut-off"
         raise StateError(code, task=task.short_id)
 
@@ -314,13 +317,15 @@ class Playing:
                 await opened.record.cut_off("failed", why)
             raise
         if last["type"] == "rollback_result":
-            return rolled_back(task, run, last, asked.lang)
+            return rolled_back(task, run, last, asked)
         steps = await self._steps(run)
         if last["status"] == "completed":
-            return completed(opened.bundle.definition, steps, opened.bundle.steps, run, asked.lang)
+            return completed(opened.bundle.definition, steps, opened.bundle.steps, run, asked)
         index = (await self._db.run(self._runs.get, run.run_id)).current_step
         raise await asyncio.to_thread(
-            failure, task, opened.bundle.definition, last, index, steps, opened.bundle.steps, asked
+            partial(failure, task, run, opened.bundle.definition, last, index, steps),
+            opened.bundle.steps,
+            asked,
         )
 
     async def plan(self, wish: RunWish, new: NewTask) -> StoredRun:
@@ -400,6 +405,7 @@ class Playing:
             fitting=self._fitting,
             clock=self._clock,
             answers=self._answers(run),
+            tells=tuple(run.tells.split()),
             in_workspace=bundle.in_workspace,
         )
         return _Opened(bundle, steps, changes, tools, record, asker, workspace, asked)

@@ -56,6 +56,7 @@ class Asker:
         submit: Writes a task and begins it.
         cancel: Ends one that waits.
         fitting: Tells how many of several steps can be sealed together as things are now.
+        tells: What the chat hears of the run.
         answers: Of a dry run: what answers its questions; None where a person is asked.
     """
 
@@ -74,8 +75,10 @@ class Asker:
         fitting: Fitting,
         clock: Clock,
         in_workspace: bool,
+        tells: tuple[str, ...],
         answers: FileAnswers | None = None,
     ) -> None:
+        self._tells = tells
         self._answers = answers
         self._fitting = fitting
         self._run = run
@@ -141,6 +144,7 @@ class Asker:
             cancel=self._cancel,
             changes=self._changes,
             waits_ms=self._run.gate_ms,
+            tells=self._tells,
         )
         self._questions.add(question)
         if self._answers is not None:

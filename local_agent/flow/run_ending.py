@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from common.errors import CodexBridgeError, StateError
-from common.sentences import Lang, Sentence, say
+from common.sentences import Sentence, say
 from common.text import one_line
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.runs import Place, StepResult
@@ -19,6 +19,7 @@ from local_agent.sandbox.output import without_folders
 from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
 from local_agent.views.task import DOUBT
+from local_agent.workspace.registry import DisclosureLevel
 
 Steps = Mapping[Place, StepResult]
 
@@ -51,8 +52,33 @@ FAILED_AT = Sentence(
 FAILED_IN_HOOK = Sentence(en="step {step} of a hook: {why}", zh="钩子的步骤 {step}：{why}")
 KEPT_HERE = Sentence(en="the reason is shown at the machine.", zh="原因请在开发机上查看。")
 
+LAST_ANSWER: Final = "last-answer"
+WHY_FAILED: Final = "why-failed"
 _WHY_BYTES: Final = 400  # of why a run failed
 _TEXTS: Final = ("content", "diff", "stdout", "stderr", "preview")  # in results of tools
+
+
+def tells_chat(
+    task: Task, run: StoredRun, named: Mapping[Place, StepDefinition], level: DisclosureLevel
+) -> str:
+    """Return what the chat will hear of a run; each of its questions is sealed with that (P2).
+
+    More than is named here, the ends below do not tell.
+
+    Args:
+        task: What carries the run: whoever asked for that one hears of it.
+        named: The steps of the playbook and of its hooks.
+        level: Of the workspace, as this carrying begins; ``ask`` has the rest released.
+    """
+    if task.source != "wecom":
+        return ""
+    if level == "ask":
+        return "outcome-of-run"
+    if run.carrying == "rollback":
+        return f"outcome-of-run {WHY_FAILED}"
+    kinds = {one.tool or one.type: None for one in named.values()}
+    more = {"run_command": "output-tail", "agent": LAST_ANSWER}
+    return " ".join(("outcome-of-run", WHY_FAILED, *(more[one] for one in more if one in kinds)))
 
 
 def completed(
@@ -60,7 +86,7 @@ def completed(
     steps: Steps,
     named: Mapping[Place, StepDefinition],
     run: StoredRun,
-    lang: Lang,
+    asked: Asked,
 ) -> Proposed:
     """Return the end of a run that completed: what its last agent step said.
 
@@ -69,16 +95,18 @@ def completed(
         named: The steps of the playbook and of its hooks.
     """
     facts = {"playbook": definition.name, "count": len(definition.steps), "folder": run.folder}
-    head = say(COMPLETED_DRY if run.is_dry else COMPLETED, lang, **facts)
+    head = say(COMPLETED_DRY if run.is_dry else COMPLETED, asked.lang, **facts)
     if doubted := [one.step_name for one in steps.values() if "reported" in (one.result or {})]:
-        head = f"{DOUBT}{head}\n{say(DOUBTED, lang, step=doubted[0])}"
-    said = _last_answer(definition, steps).strip()
+        head = f"{DOUBT}{head}\n{say(DOUBTED, asked.lang, step=doubted[0])}"
+    asks = asked.workspace is not None and asked.workspace.disclosure == "ask"
+    may_tell = asks or not asked.remote or LAST_ANSWER in run.tells  # it asks before it tells
+    said = _last_answer(definition, steps).strip() if may_tell else ""
     text = f"{head}\n\n{said}" if said else head
     # With details it is bounded for the chat as an answer is (`flow.disclosing`).
     return replace(answer(text, details=text), shown=_read(steps, named))
 
 
-def rolled_back(task: Task, run: StoredRun, result: Mapping[str, Any], lang: Lang) -> Proposed:
+def rolled_back(task: Task, run: StoredRun, result: Mapping[str, Any], asked: Asked) -> Proposed:
     """Return the end of a rollback.
 
     Args:
@@ -91,14 +119,16 @@ def rolled_back(task: Task, run: StoredRun, result: Mapping[str, Any], lang: Lan
     if result["status"] != "rolled_back":
         failed = [one["error"] for one in files if not one["success"]]
         facts = {"playbook": run.name, "task": task.short_id}
-        raise StateError("run.not-rolled-back", **facts, why=failed[-1] if failed else "")
+        why = _for_chat(failed[-1], run, asked, ()) if failed else ""
+        raise StateError("run.not-rolled-back", **facts, why=why)
     count = sum(one["success"] for one in files)
     words = ROLLED_BACK_DRY if run.is_dry else ROLLED_BACK
-    return answer(say(words, lang, playbook=run.name, count=count))
+    return answer(say(words, asked.lang, playbook=run.name, count=count))
 
 
 def failure(
     task: Task,
+    run: StoredRun,
     definition: TaskDefinition,
     last: Mapping[str, Any],
     index: int,
@@ -119,15 +149,8 @@ def failure(
     why = str(last["summary"])
     if last["status"] == "aborted":
         return StateError("run.aborted", why=why, **facts)
-    if task.source == "wecom" and asked.workspace is not None:
-        released = bounded(
-            without_folders(why, workspace=str(asked.workspace.path)),
-            sources=[piece.text for piece in _read(steps, named)],
-            level=asked.workspace.disclosure,
-            lang=asked.lang,
-            limit=_WHY_BYTES,
-        )
-        why = one_line(released.text or say(KEPT_HERE, asked.lang), _WHY_BYTES)
+    if asked.remote and asked.workspace is not None:
+        why = _for_chat(why, run, asked, [piece.text for piece in _read(steps, named)])
         index = min(index, len(definition.steps) - 1)
         at = {"number": index + 1, "count": len(definition.steps)}
         if (hook := _failed_hook(steps, named)) is not None:
@@ -135,6 +158,20 @@ def failure(
         else:
             why = say(FAILED_AT, asked.lang, **at, step=definition.steps[index].name, why=why)
     return StateError("run.failed", why=why, **facts)
+
+
+def _for_chat(why: str, run: StoredRun, asked: Asked, sources: Sequence[str]) -> str:
+    """Return as much of why a run failed as its questions say that whoever asked is told."""
+    if not asked.remote or asked.workspace is None:
+        return why
+    released = bounded(
+        without_folders(why, workspace=str(asked.workspace.path)),
+        sources=sources,
+        level=asked.workspace.disclosure if WHY_FAILED in run.tells else "ask",
+        lang=asked.lang,
+        limit=_WHY_BYTES,
+    )
+    return one_line(released.text or say(KEPT_HERE, asked.lang), _WHY_BYTES)
 
 
 def for_chat(error: CodexBridgeError) -> CodexBridgeError:

@@ -49,6 +49,7 @@ class OpenQuestion:
     cancel: Callable[[str], Awaitable[object]]
     changes: Changes
     waits_ms: int
+    tells: tuple[str, ...] = ()  # what the chat hears of the run: sealed with each question
     decided: asyncio.Event = field(default_factory=asyncio.Event)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -237,6 +238,11 @@ class Questions:
         """Return how long the question of a task waits; None for other tasks."""
         question = self._open.get(task.task_id)
         return None if question is None else question.waits_ms
+
+    def tells(self, task: Task) -> tuple[str, ...] | None:
+        """Return what the chat hears of the run that a task asks for; None for other tasks."""
+        question = self._open.get(task.task_id)
+        return None if question is None else question.tells
 
     async def before_part(self, task: Task, number: int) -> bool:
         """Wait until the run has come to a part of what a task asked; False where it will not."""

@@ -43,6 +43,7 @@ class Sealer:
         policy: Policy,
         version: int,
         waits_ms: int | None = None,
+        tells: tuple[str, ...] | None = None,
     ) -> Seal:
         """Return the seal of one operation, valid from now on.
 
@@ -50,10 +51,11 @@ class Sealer:
             policy: The person's policy for the workspace.
             version: Number of this proposal within its task, from 1.
             waits_ms: How long it waits, where that is less than as set for this machine.
+            tells: What the chat hears of the run that asks; None where no run does.
         """
         now = self.clock.now().wall_ms
         longest = self.approval_hours * 3_600_000
-        tells = task.source == "wecom" and task.step is None  # of a run its own task tells
+        discloses = what.discloses if tells is None else tells
         return Seal(
             approval_id=new_uuid(),
             task_id=task.task_id,
@@ -73,7 +75,7 @@ class Sealer:
             payload=what.payload,
             base=what.base,
             undo=what.undo,
-            discloses=what.discloses if tells else (),
+            discloses=discloses if task.source == "wecom" else (),
             created_at=now,
             expires_at=now + min(waits_ms or longest, longest),
             nonce=secrets.token_hex(_NONCE_BYTES),

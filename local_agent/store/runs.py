@@ -35,6 +35,8 @@ class StoredRun:
         resumes: How often it was resumed.
         carrying: What its task does: ``run``, ``rollback``, or ``nothing`` once it has begun to
             take it back.
+        inputs: What its playbook asks for by name, as JSON.
+        tells: What the chat hears of it, as its questions are sealed; names with blanks between.
     """
 
     run_id: str
@@ -52,6 +54,8 @@ class StoredRun:
     current_step: int = 0
     resumes: int = 0
     carrying: str = "run"
+    inputs: str = "{}"
+    tells: str = ""
 
     @property
     def is_dry(self) -> bool:
@@ -187,11 +191,12 @@ class Runs:
             )
             return self.get(run_id)
 
-    def take(self, run_id: str) -> None:
+    def take(self, run_id: str, tells: str = "") -> None:
         """Record that what a run is to do was begun: after a restart nothing does it again."""
         self._db.run(
             "UPDATE runs SET status = iif(carrying = 'run', 'running', status),"
-            " carrying = iif(carrying = 'run', 'run', 'nothing') WHERE run_id = ?",
+            " carrying = iif(carrying = 'run', 'run', 'nothing'), tells = ? WHERE run_id = ?",
+            tells,
             run_id,
         )
 
@@ -226,7 +231,7 @@ class Runs:
             "SELECT run_id, client FROM runs WHERE started_at < ?"
             " AND status NOT IN ('pending', 'running') AND NOT EXISTS (SELECT 1 FROM run_steps"
             " WHERE run_steps.run_id = runs.run_id AND completed_at >= ?)"
-            " AND (message <> '' OR EXISTS (SELECT 1 FROM run_steps WHERE"
+            " AND (message <> '' OR inputs <> '{}' OR EXISTS (SELECT 1 FROM run_steps WHERE"
             " run_steps.run_id = runs.run_id AND COALESCE(result, stored, error) IS NOT NULL))",
             before_ms,
             before_ms,
@@ -234,7 +239,8 @@ class Runs:
         with self._db.transaction():
             for run_id, _ in old:
                 self._db.run(
-                    "UPDATE runs SET message = '', answers = NULL WHERE run_id = ?", run_id
+                    "UPDATE runs SET message = '', inputs = '{}', answers = NULL WHERE run_id = ?",
+                    run_id,
                 )
                 self._db.run(
                     "UPDATE run_steps SET result = NULL, stored = NULL, error = NULL"
