@@ -80,10 +80,16 @@ def _fact(value: object, lang: Lang) -> str:
 
 
 def listed(value: object, lang: Lang) -> str:
-    """Return a fact as it is put into a sentence."""
+    """Return a fact as it is put into a sentence.
+
+    It may be a sentence itself.  What has no words of its own is no fact, and never shown as code.
+    """
     if isinstance(value, tuple | list):
-        return ("、" if lang == "zh" else ", ").join(map(str, value))
-    return str(value)
+        return ("、" if lang == "zh" else ", ").join(listed(one, lang) for one in value)
+    if isinstance(value, Sentence):
+        return say(value, lang)
+    has_words = isinstance(value, str | int | float) or type(value).__str__ is not object.__str__
+    return str(value) if has_words and not isinstance(value, bytes) else "?"
 
 
 def language_of(text: str, default: Lang) -> Lang:

@@ -135,6 +135,18 @@ class PlayingDesk(SteppingDesk):
                 await asyncio.sleep(0.01)
 
 
+async def from_chat(
+    desk: PlayingDesk, *steps: Step, words: str = "", lang: str = "en", **fields: Any
+) -> Carried:
+    """Let a member begin a run of these steps."""
+    await asyncio.to_thread(lambda: desk.playbook(*steps, **fields))
+    task_id = await desk.ask(f"@dev playbook demo {words}".rstrip(), lang=lang)
+    async with asyncio.timeout(WITHIN_S):
+        while (run := (await desk.task(task_id)).run) is None:  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.01)
+    return Carried(await desk.db.run(desk.db.journal.runs.get, run), task_id)
+
+
 @asynccontextmanager
 async def playing(folder: Path) -> AsyncIterator[PlayingDesk]:
     """Open a desk while a test lasts."""

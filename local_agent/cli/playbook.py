@@ -129,7 +129,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
         if name in ("resume", "rollback"):
             verb.add_argument("id", metavar="ID", help=say(RUN_ID, lang))
         if name == "rollback":
-            verb.add_argument("--client", metavar="NAME", default="", help=say(CLIENT, lang))
+            verb.add_argument("--client", metavar="NAME", default="default", help=say(CLIENT, lang))
         if name in ("run", "resume"):
             verb.add_argument("--answers", metavar="FILE", help=say(ANSWERS, lang))
             verb.add_argument("--gate-timeout", metavar="SECONDS", help=say(TIMEOUT, lang))

@@ -47,6 +47,7 @@ ENDINGS: Final[Mapping[str, Sentence]] = {
     "failed": Sentence(en="failed", zh="失败"),
     "aborted": Sentence(en="aborted", zh="已中止"),
     "denied": Sentence(en="denied", zh="被拒绝"),
+    "cancelled": Sentence(en="cancelled", zh="已取消"),
     "timeout": Sentence(en="nobody answered in time", zh="超时未答复"),
     "running": Sentence(en="running", zh="执行中"),
     "pending": Sentence(en="about to begin", zh="即将开始"),

@@ -63,6 +63,7 @@ STEP_STATUS: Final[Mapping[str, Sentence]] = {
     "timeout": Sentence(en="nobody answered", zh="无人答复"),
     "running": Sentence(en="running", zh="执行中"),
     "waiting": Sentence(en="waits for you", zh="等待批准"),
+    "interrupted": Sentence(en="interrupted", zh="中断"),
     "pending": Sentence(en="not begun", zh="未开始"),
 }
 

@@ -222,6 +222,10 @@ _AUTHORITY: Final = {
         "most. Nothing was asked; try later.",
         zh="全体成员在一小时内已发起 {limit} 次审批，达到上限。未发起审批；请稍后再试。",
     ),
+    "approval.too-many/run": Sentence(
+        en="This run has asked {limit} times, which is the most. Nothing was asked; begin another.",
+        zh="这次执行已询问 {limit} 次，达到上限。未发起审批；请重新执行。",
+    ),
     "approval.too-many/rejected": Sentence(
         en="The same was rejected {limit} times within an hour. Nothing was asked.",
         zh="相同的请求一小时内已被拒绝 {limit} 次。未发起审批。",

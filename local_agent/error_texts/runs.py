@@ -95,8 +95,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         zh="剧本 {run} 的这次执行属于 {path} 处的工作区。",
     ),
     "run.other-client": Sentence(
-        en="There is no run {name} of client {client}. `codexbridge runs` lists them.",
-        zh="client {client} 没有执行记录 {name}。用 `codexbridge runs` 可以列出。",
+        en="There is no run {name} of client {client}. `codexbridge runs` lists them; name another "
+        "client with --client.",
+        zh="client {client} 没有执行记录 {name}。用 `codexbridge runs` 可以列出；"
+        "其他 client 的记录用 --client 指定。",
     ),
     "run.stands-still": Sentence(
         en="The agent stopped in the middle of this run, which stands still. What was done stays. "

@@ -184,7 +184,9 @@ class Limits:
 
     Attributes:
         pending: Approvals that may wait at once.
-        hourly_member: Approvals one member may ask for within an hour (R28).
+        hourly_member: Approvals one member may ask for within an hour (R28); a run of a playbook
+            counts as one.
+        run: Questions of one run.
         hourly_gateway: Approvals all its members together may: a gateway names whom it likes.
         repeats: How often a wish may be rejected within an hour before it is refused unasked.
         wrong_codes: Wrong codes before a pause.
@@ -194,6 +196,7 @@ class Limits:
     pending: int = 10
     hourly_member: int = 10
     hourly_gateway: int = 30
+    run: int = 100
     repeats: int = 2
     wrong_codes: int = 10
     pause_s: int = 60
@@ -223,6 +226,7 @@ def check_flood(approvals: Approvals, wish: StoredApproval, limits: Limits) -> N
             approvals.count_asked(gateway, since, besides=wish.task_id),
             limits.hourly_gateway,
         ),
+        ("run", approvals.count_of_run(wish.task_id), limits.run),
         (
             "rejected",
             approvals.count_rejected(gateway, since, subject_sha256=wish.subject_sha256),

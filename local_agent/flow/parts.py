@@ -37,6 +37,11 @@ CUT_SHORT: Final = Sentence(
     en="{done} of {count} steps were carried out; the others were not begun.",
     zh="{count} 个步骤中完成了 {done} 个，其余未开始。",
 )
+CUT_OFF: Final = Sentence(
+    en="{done} of {count} steps were carried out; one was begun and did not complete; {left} "
+    "{left:was|were} not begun.",
+    zh="{count} 个步骤中完成了 {done} 个，1 个已开始但未完成，{left} 个未开始。",
+)
 ALL_DONE: Final = Sentence(
     en="All {count} steps were carried out.", zh="{count} 个步骤已全部完成。"
 )
@@ -92,7 +97,8 @@ class Performer:
             did = _did_both(did, own)
             ended = replace(own, did=did or None)
             if ended.reason is not Reason.COMPLETED:
-                cut = _cut_short(ended, done=grant.part, count=grant.parts)
+                was_begun = ended.reason is not Reason.DRIFTED
+                cut = _cut_short(ended, done=grant.part, count=grant.parts, was_begun=was_begun)
                 return Performed(cut, grant.part, own)
             if grant.is_last:
                 return Performed(_all_done(ended, grant.parts), grant.part, own)
@@ -142,7 +148,7 @@ class Performer:
         if last.outcome is None:
             ended = await self._settled(parts[last.part], find_workspace)
             if ended.reason is not Reason.COMPLETED:
-                return _cut_short(ended, done=last.part, count=len(parts))
+                return _cut_short(ended, done=last.part, count=len(parts), was_begun=True)
             if last.part + 1 == len(parts):
                 return ended
             await self._store.end_part(last, ended.reason)
@@ -183,11 +189,12 @@ def _all_done(ended: Ended, count: int) -> Ended:
     return ended if count == 1 else _with_line(ended, partial(say, ALL_DONE, count=count))
 
 
-def _cut_short(ended: Ended, *, done: int, count: int) -> Ended:
+def _cut_short(ended: Ended, *, done: int, count: int, was_begun: bool = False) -> Ended:
     """Return how it ended, with how many of several parts were done."""
     if count == 1:
         return ended
-    return _with_line(ended, partial(say, CUT_SHORT, done=done, count=count))
+    said = CUT_OFF if was_begun else CUT_SHORT
+    return _with_line(ended, partial(say, said, done=done, count=count, left=count - done - 1))
 
 
 def _with_line(ended: Ended, line: Words) -> Ended:

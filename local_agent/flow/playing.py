@@ -308,6 +308,7 @@ class Playing:
                     await narrator.hear(event)
                     last = event
         except BaseException as error:
+            await opened.changes.look()  # a command that was cut off has begun as well
             if isinstance(error, asyncio.CancelledError):
                 await opened.record.cut_off("aborted", "cancelled")
             else:
@@ -379,6 +380,7 @@ class Playing:
         steps = {place: one for place, one in known.items() if one.status in _OVER}
         # What did not end well is carried out anew; a rollback leaves it as it is told.
         rendered = known if is_rollback else steps
+        rendered = {place: one for place, one in rendered.items() if place.phase == "main"}
         shown = partial(as_shown, self._places.state, run)
         record = RunRecord(
             self._db,

@@ -44,12 +44,13 @@ BACKUPS: Final = "backups"
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A part of a question that was carried out.
+    """A part of a question that was begun: a change that completed, or a command in any case.
 
     Attributes:
         part: Which of the operations of its task, from 0; None where it had one.
         place: The step that it belongs to.
         at: When it was begun, in milliseconds since the epoch.
+        outcome: How it ended; None where nobody knows.
     """
 
     task: Task
@@ -57,6 +58,7 @@ class Done:
     place: Place
     seal: Seal
     at: int
+    outcome: str | None
 
 
 class Changes:
@@ -105,7 +107,7 @@ class Changes:
         last = {one.task.task_id: one for one in everything if _is_command(one)}
         for done in everything:
             step = self._steps.get(done.place)
-            if step is None or done.place in known:
+            if step is None or done.place in known or done.outcome != Reason.COMPLETED:
                 continue
             if _is_command(done) and last[done.task.task_id] is not done:
                 continue
@@ -211,7 +213,7 @@ class Changes:
 
 
 def done_of(journal: Journal, run_id: str) -> Sequence[Done]:
-    """Return what was carried out for a run, in that order; on the journal's thread."""
+    """Return what was begun for a run, in that order; on the journal's thread."""
     found: list[Done] = []
     for task in journal.tasks.of_run(run_id):
         approval = journal.approvals.newest_of(task.task_id)
@@ -222,14 +224,22 @@ def done_of(journal: Journal, run_id: str) -> Sequence[Done]:
             continue  # a gate that covered nothing has done nothing
         parts = parts_of(seal, ACTIONS)
         for effect in journal.effects.of_approval(approval.approval_id):
-            if effect.outcome != "completed" or effect.part >= len(parts):
+            if effect.part >= len(parts) or not _counts(effect.outcome, parts[effect.part]):
                 continue
             place = Place.parse(task.step or "")
             if seal.action == "steps":
                 place = Place(place.phase, seal.payload["steps"][effect.part]["index"])
             part = effect.part if len(parts) > 1 else None
-            found.append(Done(task, part, place, parts[effect.part], effect.opened_at))
+            seal_of = parts[effect.part]
+            found.append(Done(task, part, place, seal_of, effect.opened_at, effect.outcome))
     return found
+
+
+def _counts(outcome: str | None, seal: Seal) -> bool:
+    """Tell whether something may have come of a part; what had drifted was never begun."""
+    if ACTIONS[seal.action].undoable:  # files are changed all or none
+        return outcome == Reason.COMPLETED
+    return outcome not in (Reason.DRIFTED, Reason.REFUSED)
 
 
 def _is_command(done: Done) -> bool:

@@ -11,6 +11,7 @@ from common.errors import CodexBridgeError, StateError
 from common.sentences import Sentence, say
 from common.text import one_line
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
+from local_agent.playbooks.executor import IN_HOOK
 from local_agent.playbooks.runs import Place, StepResult
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.propose.context.collected import Piece
@@ -49,7 +50,6 @@ FAILED_AT = Sentence(
     en="step {number} of {count} ({step}): {why}",
     zh="第 {number} 步，共 {count} 步（{step}）：{why}",
 )
-FAILED_IN_HOOK = Sentence(en="step {step} of a hook: {why}", zh="钩子的步骤 {step}：{why}")
 KEPT_HERE = Sentence(en="the reason is shown at the machine.", zh="原因请在开发机上查看。")
 
 LAST_ANSWER: Final = "last-answer"
@@ -146,18 +146,14 @@ def failure(
         ``run.failed`` or ``run.aborted``.
     """
     facts = {"playbook": definition.name, "task": task.short_id}
-    why = str(last["summary"])
+    ended = last["_ended"]
     if last["status"] == "aborted":
-        return StateError("run.aborted", why=why, **facts)
-    if asked.remote and asked.workspace is not None:
-        why = _for_chat(why, run, asked, [piece.text for piece in _read(steps, named)])
-        index = min(index, len(definition.steps) - 1)
-        at = {"number": index + 1, "count": len(definition.steps)}
-        if (hook := _failed_hook(steps, named)) is not None:
-            why = say(FAILED_IN_HOOK, asked.lang, step=hook, why=why)
-        else:
-            why = say(FAILED_AT, asked.lang, **at, step=definition.steps[index].name, why=why)
-    return StateError("run.failed", why=why, **facts)
+        return StateError("run.aborted", why=ended["why"], **facts)
+    why = _for_chat(ended["why"], run, asked, [piece.text for piece in _read(steps, named)])
+    at = ended | {"number": index + 1, "count": len(definition.steps), "why": why}
+    return StateError(
+        "run.failed", why=say(IN_HOOK if "hook" in at else FAILED_AT, asked.lang, **at), **facts
+    )
 
 
 def _for_chat(why: str, run: StoredRun, asked: Asked, sources: Sequence[str]) -> str:
@@ -183,12 +179,6 @@ def for_chat(error: CodexBridgeError) -> CodexBridgeError:
 def _unplaced(value: object) -> object:
     is_place = isinstance(value, str | Path) and Path(value).is_absolute()
     return f"…/{Path(str(value)).name}" if is_place else value
-
-
-def _failed_hook(steps: Steps, named: Mapping[Place, StepDefinition]) -> str | None:
-    """Return at which step a hook failed before the first step; None where none did."""
-    failed = (place for place, one in steps.items() if one.status == "failed")
-    return next((named[at].name for at in failed if at.phase == "pre" and at in named), None)
 
 
 def _last_answer(definition: TaskDefinition, steps: Steps) -> str:

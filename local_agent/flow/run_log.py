@@ -116,7 +116,8 @@ class RunRecord:
         await self._db.run(self._runs.end_step, self._run.run_id, step, current_step=at)
         if at is not None:
             self._rendered.current_step = at
-        self._rendered.steps_completed.append(replace(result, result=shown))
+        if place.phase == "main":  # what hooks did is in the change log
+            self._rendered.steps_completed.append(replace(result, result=shown))
         await self._render()
         return shown
 
@@ -195,7 +196,13 @@ def told_of(path: Path, run: StoredRun, steps: Sequence[StoredStep]) -> Told:
         return "missing"
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return "damaged"
-    return "same" if standing == (run.status, run.current_step, len(steps)) else "behind"
+    ended = sum(_is_own(step) for step in steps)
+    return "same" if standing == (run.status, run.current_step, ended) else "behind"
+
+
+def _is_own(step: StoredStep) -> bool:
+    """Tell whether a step is one of the playbook, and not of a hook."""
+    return Place.parse(step.place).phase == "main"
 
 
 def render_again(
@@ -207,7 +214,7 @@ def render_again(
         task_name=run.name,
         status=as_status(run.status),
         started_at=run.started_at,
-        steps_completed=[shown_step(state, run, step) for step in steps],
+        steps_completed=[shown_step(state, run, step) for step in steps if _is_own(step)],
         current_step=run.current_step,
         change_log=changes,
     )

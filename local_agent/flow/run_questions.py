@@ -125,7 +125,8 @@ class OpenQuestion:
         """Let the next part be done, and return its result.
 
         Raises:
-            StateError: ``run.not-done``: it failed, drifted or was taken back; says why.
+            StateError: ``run.not-done``: it failed, drifted or was taken back; says why, and
+                whether it drifted and was not begun.
         """
         if (unchanged := self._unchanged.pop(changing.place, None)) is not None:
             return unchanged
@@ -140,7 +141,9 @@ class OpenQuestion:
         self.done, self.since = number + 1, self.now()
         await self.changes.look()
         if ended is None or ended.reason is not Reason.COMPLETED:
-            raise StateError("run.not-done", why=self.why(ended))
+            how = ended or self.ended_task
+            drifted = how is not None and how.reason is Reason.DRIFTED
+            raise StateError("run.not-done", why=self.why(ended), drifted=drifted)
         return await self.tools.result(changing.step.tool or "", changing.arguments, ended.did)
 
     async def close(self) -> None:

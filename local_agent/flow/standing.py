@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Protocol
 
 from common.errors import CodexBridgeError
 from local_agent.flow.run_bundle import unpack
+from local_agent.flow.run_changes import done_of
 from local_agent.playbooks.runs import Place
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import StoredRun, StoredStep
@@ -44,6 +45,7 @@ class RunStanding:
         carriers: All tasks that carried it, oldest first, each with when it was made.
         ended: How steps ended, in the order in which they did, hooks among them.
         asking: The tasks that ask for it, oldest first.
+        begun: How what was begun of it ended, by the places of the steps.
     """
 
     run: StoredRun
@@ -52,6 +54,7 @@ class RunStanding:
     steps: Sequence[NamedStep]
     ended: Sequence[StoredStep]
     asking: Sequence[Task]
+    begun: Mapping[str, str | None]
 
     def carrier_of(self, question: Task) -> str:
         """Return the short ID of the task that carried it when a question was asked."""
@@ -94,14 +97,18 @@ class Standings:
         """Return where a run stands; None where nothing of it is kept."""
         journal = self._db.journal
 
-        def read() -> tuple[StoredRun, str, Sequence[StoredStep], Sequence[Task]]:
+        def read() -> tuple[
+            StoredRun, str, Sequence[StoredStep], Sequence[Task], Mapping[str, str | None]
+        ]:
             run = journal.runs.get(run_id)
             carrier = journal.tasks.find(run.task_id)
             tasks = journal.tasks.of_run(run_id)
-            return run, carrier.short_id if carrier else "", journal.runs.steps(run_id), tasks
+            begun = {str(one.place): one.outcome for one in done_of(journal, run_id)}
+            steps = journal.runs.steps(run_id)
+            return run, carrier.short_id if carrier else "", steps, tasks, begun
 
         try:
-            run, carrier, ended, tasks = await self._db.run(read)
+            run, carrier, ended, tasks, begun = await self._db.run(read)
         except CodexBridgeError:
             return None
         steps = await asyncio.to_thread(self._steps, run.definition)
@@ -112,6 +119,7 @@ class Standings:
             steps=steps,
             ended=ended,
             asking=[task for task in tasks if task.step is not None],
+            begun=begun,
         )
 
 

@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from typing import Any, Final, Literal
 
 from common.errors import CodexBridgeError
@@ -41,6 +42,10 @@ MAX_ERROR_CHARS: Final = 2_000
 MESSAGE_CHARS: Final = 4_000  # of a question, which a person is to read
 DONE: Final = Sentence(en="{done} {done:step|steps} done", zh="已执行 {done} 个步骤")
 SKIPPED: Final = Sentence(en="{said}, {skipped} skipped", zh="{said}，跳过 {skipped} 个")
+AT_STEP: Final = Sentence(en="step {step}: {why}", zh="步骤 {step}：{why}")
+IN_HOOK: Final = Sentence(
+    en="hook {hook}, step {step}: {why}", zh="钩子 {hook} 的步骤 {step}：{why}"
+)
 _Ask = Callable[[], Awaitable[Question | Result]]
 _ONE_AT_A_TIME: Final = ("high", "critical")
 
@@ -61,6 +66,7 @@ class _Steps:
     unchanged: Result | None = None  # of a step that would change nothing
     ending: Ending = "completed"
     error: str = ""
+    where: Mapping[str, str] = field(default_factory=dict)  # the step at which it ended early
     last: str = ""
     skipped: int = 0
 
@@ -126,18 +132,19 @@ class TaskExecutor:
                 async for event in following:
                     index = event.get("step_index", index)
                     yield event
-        ending, error, last = steps.ending, steps.error, steps.last
+        ending, last = steps.ending, steps.last
         async with aclosing(self._hooks(steps, "post")) as following:
             async for event in following:
                 yield event
         done = len(task_def.steps) if ending == "completed" else index
         await context.log.ended(ending, done)
-        yield {
-            "type": "task_complete",
-            "task_name": task_def.name,
-            "status": ending,
-            "summary": (last or _counted(steps)) if ending == "completed" else error,
-        }
+        told: Event = {"type": "task_complete", "task_name": task_def.name, "status": ending}
+        if ending == "completed":
+            yield told | {"summary": last or _counted(steps)}
+            return
+        facts = {**steps.where, "why": steps.error}
+        said = say(IN_HOOK if "hook" in facts else AT_STEP, context.lang, **facts)
+        yield told | {"summary": said, "_ended": facts}
 
     async def _all(self, steps: _Steps) -> AsyncGenerator[Event]:
         try:
@@ -183,27 +190,36 @@ class TaskExecutor:
     ) -> AsyncGenerator[Event]:
         spec = TOOLS[step.tool or ""]
         arguments = values.resolve_arguments(step, steps.results, spec, steps=steps.names)
+        result: Result | None = None
         if spec.action is None:
             result = await steps.context.tools.read(spec.name, arguments)
         else:
             changing = Changing(steps.place(index), step, arguments)
             await steps.context.log.at(changing.place)
             approved = await self._standing(steps, changing)
-            if approved is None:
-                ask = partial(
-                    steps.context.authority.ask, changing.place, None, (changing,), is_gate=False
-                )
-                async with aclosing(self._asked(steps, index, ask, began)) as following:
-                    async for event in following:
-                        yield event
-                if steps.ending != "completed":
-                    return
-                approved = steps.gate if steps.unchanged is None else steps.unchanged
-            assert approved is not None  # noqa: S101  # `_asked` has set one of the two
-            if isinstance(approved, Mapping):
-                result = approved
-            else:
-                result = await approved.perform(changing)
+            ask = partial(
+                steps.context.authority.ask, changing.place, None, (changing,), is_gate=False
+            )
+            for attempt in count():
+                if approved is None:
+                    async with aclosing(self._asked(steps, index, ask, began)) as following:
+                        async for event in following:
+                            yield event
+                    if steps.ending != "completed":
+                        return
+                    approved = steps.gate if steps.unchanged is None else steps.unchanged
+                assert approved is not None  # noqa: S101  # `_asked` has set one of the two
+                if isinstance(approved, Mapping):
+                    result = approved
+                    break
+                try:
+                    result = await approved.perform(changing)
+                    break
+                except CodexBridgeError as error:
+                    if not error.facts.get("drifted") or attempt >= self._settings.asked_anew:
+                        raise
+                    await _close(steps)  # files were changed since: it is asked about as it is now
+                    approved = None
         shown = await self._end(steps, index, step, "completed", began=began, result=result)
         yield events.function_result(step, success=True, result=shown)
         yield events.step_complete(step, "completed")
@@ -354,6 +370,7 @@ class TaskExecutor:
             yield {"type": "hook_result", **told, "success": worked, **failed}
             if phase == "pre" and not worked:
                 steps.ending, steps.error = inner.ending, inner.error
+                steps.where = {**inner.where, "hook": name}
                 return
 
     # --- ends --------------------------------------------------------------------------------
@@ -374,6 +391,8 @@ class TaskExecutor:
         )
         if result is not None:
             steps.results[step.name] = result
+        if status not in ("completed", "skipped"):
+            steps.where = {"step": step.name}
         return await steps.context.log.step_ended(steps.place(index), ended)
 
     def _now(self) -> int:

@@ -239,21 +239,39 @@ class Approvals:
     ) -> int:
         """Count the tasks that one gateway asked for since a moment, or one of its members (R28).
 
+        All that a run of a playbook asks is one.
+
         Args:
             gateway: By whichever of its keys.
             since_ms: Milliseconds since the epoch.
-            besides: A task that does not count: asking for it anew is this machine's doing.
+            besides: A task that does not count, with its run: what follows of it is this machine's
+                doing.
             requester: Who is said to have asked; None for anybody.
         """
         row = self._db.one(
-            "SELECT count(DISTINCT task_id) FROM approvals"  # noqa: S608  # our own literals
-            f" WHERE gateway IN ({FAMILY}) AND created_at >= ? AND task_id <> ?"
+            "SELECT count(DISTINCT coalesce(run, approvals.task_id)) FROM approvals"  # noqa: S608  # our own literals
+            " LEFT JOIN tasks ON tasks.task_id = approvals.task_id"
+            f" WHERE gateway IN ({FAMILY}) AND approvals.created_at >= ?"
+            " AND coalesce(run, approvals.task_id)"
+            " <> coalesce((SELECT run FROM tasks WHERE task_id = ?), ?)"
             " AND (? IS NULL OR requester = ?)",
             gateway,
             since_ms,
             besides,
+            besides,
             requester,
             requester,
+        )
+        return int(row[0]) if row else 0
+
+    def count_of_run(self, task_id: str) -> int:
+        """Count the other questions of the run that a task asks for; 0 where it is for none."""
+        of_it = "SELECT task_id FROM tasks WHERE run = (SELECT run FROM tasks WHERE task_id = ?)"
+        row = self._db.one(
+            f"SELECT count(DISTINCT task_id) FROM approvals WHERE task_id IN ({of_it})"  # noqa: S608  # a literal
+            " AND task_id <> ?",
+            task_id,
+            task_id,
         )
         return int(row[0]) if row else 0
 

@@ -34,7 +34,8 @@ class RunStepView:
     Attributes:
         number: From 1; None of a hook's.
         type: ``tool``, ``agent`` or ``gate``.
-        status: How it ended; ``running`` or ``waiting`` where the run is at it, ``pending`` after.
+        status: How it ended; ``running`` or ``waiting`` where the run is at it, ``pending`` after;
+            ``interrupted`` where it was begun and nobody saw its end.
         error: Why it failed.
         task: Short ID of the task that asked for it; None where nothing was asked.
         is_doubted: It completed, and its runner reports failures.

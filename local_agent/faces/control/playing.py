@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from common.errors import InputError, StateError
 from common.home import Home
 from common.ids import parse_short_id
-from common.model.state import FINAL
+from common.model.state import FINAL, Reason
 from local_agent.faces.control.asking import new_task
 from local_agent.faces.control.tasks import Answer, whole_task
 from local_agent.faces.control.wire import Arguments
@@ -141,7 +141,7 @@ class RunOperations:
         """
         name, client = args.text("run"), args.text("client")
         run = await self._db.run(_named, self._journal, name)
-        if client and run.client != client:
+        if run.client != client:
             raise StateError("run.other-client", name=name, client=client)
         first = await self._db.run(self._journal.tasks.get, run.task_id)
         words = f"playbook rollback {first.short_id}"
@@ -234,14 +234,15 @@ def _named(journal: Journal, name: str) -> StoredRun:
 
 
 def _listed(journal: Journal) -> list[tuple[StoredRun, str, str | None]]:
-    return [
-        (
-            run,
-            task.short_id if (task := journal.tasks.find(run.task_id)) else "",
-            journal.runs.unanswered(run.run_id) if run.status == "failed" else None,
-        )
-        for run in journal.runs.recent(limit=LISTED)
-    ]
+    found = []
+    for run in journal.runs.recent(limit=LISTED):
+        task, ended = journal.tasks.find(run.task_id), None
+        if run.status == "failed":
+            ended = journal.runs.unanswered(run.run_id)
+            if task and task.reason is Reason.CANCELLED and run.carrying == "run":
+                ended = "cancelled"
+        found.append((run, task.short_id if task else "", ended))
+    return found
 
 
 def _row(run: StoredRun, short_id: str, ended: str | None) -> dict[str, Any]:

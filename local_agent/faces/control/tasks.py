@@ -133,6 +133,9 @@ def _run_step(
     elif number == standing.run.current_step + 1 and standing.run.status == "running":
         waits = asked is not None and asked.state is TaskState.WAITING_APPROVAL
         status = "waiting" if waits else "running"
+    elif place in standing.begun:
+        outcome = standing.begun[place]
+        status = outcome if outcome in ("completed", "failed") else "interrupted"
     return RunStepView(
         number=number,
         name=name,

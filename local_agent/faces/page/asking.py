@@ -107,10 +107,11 @@ class PageActs(Answers):
     async def _go_on(self, op: str, task: Task, args: Json) -> Json:
         """Carry a run on, or take it back, by another task; return that one's name."""
         told = {"run": task.short_id, "lang": args["lang"]}
-        more = {"gate_ms": 0, "answers": False} if op == "resume" else {"client": ""}
+        journal = self._parts.db.journal
+        run = await self._parts.db.run(journal.runs.get, task.run or "")
+        more = {"gate_ms": 0, "answers": False} if op == "resume" else {"client": run.client}
         async for _last, _value in self._answers(op, **told, **more):
             break
-        journal = self._parts.db.journal
         run = await self._parts.db.run(journal.runs.get, task.run or "")
         newest = await self._parts.db.run(journal.tasks.get, run.task_id)
         return {"short_id": newest.short_id}

@@ -282,6 +282,8 @@ PAGE: Final[Mapping[str, Sentence]] = {
     "run-failed": Sentence(en="failed", zh="失败"),
     "run-denied": Sentence(en="rejected", zh="已拒绝"),
     "run-timeout": Sentence(en="nobody decided in time", zh="超时未决定"),
+    "run-interrupted": Sentence(en="interrupted", zh="中断"),
+    "run-cancelled": Sentence(en="cancelled", zh="已取消"),
     "run-skipped": Sentence(en="skipped", zh="已跳过"),
     "run-rolled_back": Sentence(en="rolled back", zh="已回滚"),
     # -- playbooks --

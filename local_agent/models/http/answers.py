@@ -36,6 +36,11 @@ _INSIDE: Final = re.compile(
     r"(?:[^\"\\]++|\\[\"\\/bfnrt]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|\\u(?![dD][89abAB])[0-9a-fA-F]{4})++"
 )
+# Half a pair, which is no text; what is kept comes first.
+_HALF: Final = re.compile(
+    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u])"
+    r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
 _ESCAPE_CHARS: Final = 12  # the longest escape, which may be half here
 
 Show = Callable[[str], None]
@@ -298,7 +303,11 @@ async def _read(body: bytes, limit: int) -> Mapping[str, Any]:
 
 
 def _loads(body: bytes, limit: int) -> object:
-    read: object = strict_json.loads(body, max_bytes=limit, floats="read")
+    # What is no text becomes U+FFFD, which is seen, and the rest of the answer goes on.
+    text = body.decode("utf-8", "replace")
+    if "\\u" in text:
+        text = _HALF.sub(lambda found: found[1] or r"\ufffd", text)
+    read: object = strict_json.loads(text, max_bytes=3 * limit, floats="read")
     return read
 
 

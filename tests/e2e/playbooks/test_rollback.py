@@ -195,8 +195,8 @@ def test_an_unknown_run_is_refused(stage: Stage, given: str) -> None:
 
 def test_a_run_of_another_client_is_refused(stage: Stage) -> None:
     run = done(stage, client="team-a")
-    for named in ("team-b", "default"):
-        refused = stage.cli("playbook", "rollback", run.run_id, "--client", named, "--json")
+    for named in (("--client", "team-b"), ("--client", "default"), ()):
+        refused = stage.cli("playbook", "rollback", run.run_id, *named, "--json")
         assert (refused.returncode, refused.stdout) == (2, "")
     assert stage.read("b.txt") == "new\n"
     assert taken_back(stage, run, "--client", "team-a").code == 0

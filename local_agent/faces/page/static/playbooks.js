@@ -89,7 +89,7 @@ function Run({ run }) {
   const tone = { completed: "good", failed: "bad", running: "work", pending: "work" }[run.status] ?? "";
   return html`<tr><td>${run.short_id && html`<a class="mono" href=${`#/tasks/${run.short_id}`}>${run.short_id}</a>`}</td>
     <td>${run.task_name}${run.dry_run && html` <span class="chip">${t("dry-run")}</span>`}</td>
-    <td><span class=${`pill ${tone}`}>${t(`run-${run.status}`)}</span></td>
+    <td><span class=${`pill ${tone}`}>${t(`run-${run.ended || run.status}`)}</span></td>
     <td>${run.started_at && html`<time title=${exactMoment(run.started_at)}>${moment(run.started_at)}</time>`}</td>
     <td><div class="actions">
       ${run.short_id && run.status === "failed" && html`<${ActButton} class="small" act=${go_on("resume")}>${t("resume")}</${ActButton}>`}

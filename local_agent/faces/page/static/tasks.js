@@ -422,7 +422,7 @@ function RunSteps({ run, steps }) {
 /** @type {Record<string, string>} */
 const STEP_MARKS = {
   completed: "✓", failed: "✗", skipped: "–", running: "▸", waiting: "!", pending: "·",
-  rolled_back: "↩",
+  rolled_back: "↩", interrupted: "✗",
 };
 
 // -- a question -----------------------------------------------------------------------------------

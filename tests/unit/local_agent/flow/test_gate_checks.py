@@ -18,7 +18,7 @@ from local_agent.store.approvals import Approvals, StoredApproval
 from tests.each import each
 from tests.sealed import a_seal, as_stored
 
-TIGHT = Limits(pending=3, hourly_member=3, hourly_gateway=3, repeats=3)
+TIGHT = Limits(pending=3, hourly_member=3, hourly_gateway=3, run=3, repeats=3)
 
 
 @pytest.fixture
@@ -175,6 +175,9 @@ class Counted(Approvals):
         self.since.add(since_ms)
         return self._counts.get("member" if requester else "gateway", 0)
 
+    def count_of_run(self, task_id: str) -> int:
+        return self._counts.get("run", 0)
+
     def count_rejected(self, gateway: str, since_ms: int, *, subject_sha256: str) -> int:
         self.since.add(since_ms)
         return self._counts.get("rejected", 0)
@@ -184,7 +187,7 @@ def a_wish(**changes: Any) -> StoredApproval:
     return as_stored(a_seal(ManualClock()), **changes)
 
 
-@each("why", ["pending", "member", "gateway", "rejected"])
+@each("why", ["pending", "member", "gateway", "run", "rejected"])
 def test_the_last_one_within_a_bound_passes_and_the_next_does_not(why: str) -> None:
     check_flood(Counted(**{why: 2}), a_wish(), TIGHT)
     with pytest.raises(FloodedError) as caught:
@@ -200,7 +203,7 @@ def test_an_hour_is_an_hour() -> None:
 
 
 def test_what_is_asked_at_the_machine_is_not_bounded() -> None:
-    counts = dict.fromkeys(("pending", "member", "gateway", "rejected"), 100)
+    counts = dict.fromkeys(("pending", "member", "gateway", "run", "rejected"), 100)
     counted = Counted(**counts)
     check_flood(counted, a_wish(gateway=""), TIGHT)
     assert counted.since == set(), "nobody is counted"
@@ -212,5 +215,6 @@ def test_the_written_bounds_are_the_bounds() -> None:
     assert f"{limits.pending} waiting at once" in text
     assert f"{limits.hourly_member} an hour for each member" in text
     assert f"{limits.hourly_gateway} an hour for all" in text
+    assert f"once, with at most {limits.run} questions in it" in text
     assert limits.repeats == 2
     assert "rejected twice" in text

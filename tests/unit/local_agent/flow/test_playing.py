@@ -252,7 +252,10 @@ async def test_a_denial_ends_it_and_a_resume_asks_again(
     task, told = await ended(desk, carried)
     assert (task.state, await desk.files()) == (TaskState.FAILED, {})
     assert [one["reason"] for one in told if one["type"] == "gate_result"] == ["denied"]
-    assert (told[-1]["status"], told[-1]["summary"]) == ("aborted", "denied")
+    assert (told[-1]["status"], told[-1]["summary"]) == (
+        "aborted",
+        f"step {steps[0]['name']}: denied",
+    )
     state = await desk.state(carried)
     assert (state["status"], state["current_step"]) == ("failed", 0)
     assert [one.reason for one in await desk.steps_of(carried)] == [Reason.REJECTED]
@@ -271,7 +274,7 @@ async def test_a_question_that_nobody_answers_ends_it_and_cannot_be_approved_lat
     carried = await desk.run_of(gate(), write("a", "x"), timeout_s=0.2)
     asked = await desk.asked(carried)
     task, told = await ended(desk, carried)
-    assert (task.state, told[-1]["summary"]) == (TaskState.FAILED, "timeout")
+    assert (task.state, told[-1]["summary"]) == (TaskState.FAILED, "step gate: timeout")
     with pytest.raises(StateError, match="approval"):
         await desk.decide(asked)
     (question,) = await desk.steps_of(carried)

@@ -141,7 +141,7 @@ async def test_a_hook_is_told_as_one_and_not_as_the_first_step(desk: SteppingDes
     )
     await desk.decide(await desk.waiting(question.task_id))
     said = (await desk.until(run_id, *FINAL)).summary or ""
-    assert "step verify of a hook: There is no nowhere.txt" in said
+    assert "hook ready, step verify: There is no nowhere.txt" in said
     assert "look" not in said
 
 

@@ -211,7 +211,12 @@ async def test_what_is_not_approved_ends_the_run(
             "reason": status,
         },
         {"type": "step_complete", "step": "ask", "status": status},
-        {"type": "task_complete", "task_name": "demo", "status": "aborted", "summary": status},
+        {
+            "type": "task_complete",
+            "task_name": "demo",
+            "status": "aborted",
+            "summary": f"step ask: {status}",
+        },
     ]
     assert run.authority.performed == []
     assert run.authority.asked[0].closed
@@ -232,7 +237,12 @@ async def test_a_tool_that_fails_ends_the_run() -> None:
             "result": {"error": "broken"},
         },
         {"type": "step_error", "step": "b", "error": "broken"},
-        {"type": "task_complete", "task_name": "demo", "status": "failed", "summary": "broken"},
+        {
+            "type": "task_complete",
+            "task_name": "demo",
+            "status": "failed",
+            "summary": "step b: broken",
+        },
     ]
     assert run.log.calls[-2:] == [("ended", "main:1", "failed"), ("over", "failed", 1)]
     assert run.log.ends["main:1"].error == "broken"
@@ -248,7 +258,7 @@ async def test_a_change_that_fails_ends_the_run_and_takes_back_the_rest(
     run.authority.fails["a"] = refusal("disk full")
     told = await run.told(playbook(*steps))
     assert [one["type"] for one in told[-3:]] == ["function_result", "step_error", "task_complete"]
-    assert told[-1]["summary"] == "disk full"
+    assert told[-1]["summary"] == "step a: disk full"
     assert run.authority.performed == []
 
 
@@ -257,7 +267,10 @@ async def test_what_cannot_even_be_asked_fails_the_step(step: StepDefinition, na
     run = Scripted()
     run.authority.refusals[name] = refusal("forbidden")
     told = await run.told(playbook(step))
-    assert [only(told, "confirmation_required"), told[-1]["summary"]] == [[], "forbidden"]
+    assert [only(told, "confirmation_required"), told[-1]["summary"]] == [
+        [],
+        f"step {step.name}: forbidden",
+    ]
     assert told[-2] == {"type": "step_error", "step": step.name, "error": "forbidden"}
     assert bool(only(told, "function_result")) is (step.type == "tool")
 
@@ -296,7 +309,7 @@ async def test_an_agent_step_that_no_model_could_do_is_not_asked_again() -> None
     run = Scripted([refusal("no model")], ["late"])
     told = await run.told(playbook(agent()))
     assert only(told, "step_retry") == []
-    assert told[-1]["summary"] == "no model"
+    assert told[-1]["summary"] == "step agent: no model"
 
 
 # --- conditions and arguments (AC 12, 13) ----------------------------------------------------
@@ -346,7 +359,7 @@ async def test_an_argument_that_is_missing_fails_the_step_without_a_call() -> No
         "type": "task_complete",
         "task_name": "demo",
         "status": "failed",
-        "summary": "playbook.missing-value",
+        "summary": "step r: playbook.missing-value",
     }
     assert run.tools.calls == []
 
@@ -504,7 +517,7 @@ async def test_a_pre_hook_that_fails_ends_the_run_before_its_first_step() -> Non
         "task_complete",
     ]
     assert (told[-2]["success"], told[-2]["error"]) == (False, "unclean")
-    assert (told[-1]["status"], told[-1]["summary"]) == ("failed", "unclean")
+    assert (told[-1]["status"], told[-1]["summary"]) == ("failed", "hook a, step x: unclean")
     assert run.log.calls[-1] == ("over", "failed", 0)
 
 

@@ -91,7 +91,6 @@ async def test_an_end_without_done_is_an_end() -> None:
         b'{"a": 1, "a": 2}',
         b"NaN",
         b"[" * 100_000,
-        b'"\\ud800"',
         b"\xff",
         b'{"n": 1e999}',
     ],
@@ -101,6 +100,16 @@ async def test_what_is_no_strict_json_is_refused(body: bytes) -> None:
         event = b"data: " + body + b"\n\n" if isinstance(answer, StreamedAnswer) else body
         error = await refused(answer, event)
         assert (error.code, error.facts["why"]) == ("model.answer", "protocol")
+
+
+async def test_what_is_no_text_is_seen_as_such_and_the_rest_goes_on() -> None:
+    for inside in (b"\xff", b"\xe4\xbd", b"\\ud83d", b"\\ude00"):
+        event = data({"choices": [{"delta": {"content": "a-b"}}]}).replace(b"-", inside)
+        assert await take(chat(), event, chunk("c", "stop")) == "a\ufffdbc", inside
+    kept = data({"choices": [{"delta": {"content": "\U0001f600 -"}}]}).replace(b"-", b"\\\\ud83d")
+    assert await take(chat(), kept, chunk("", "stop")) == "\U0001f600 \\ud83d"
+    body = whole("a-b").replace(b"-", b"\xff")
+    assert await take(WholeAnswer(Chat().reader(), lambda _text: None), body) == "a\ufffdb"
 
 
 async def test_numbers_that_we_do_not_look_at_may_be_fractions() -> None:
