@@ -91,6 +91,7 @@ class ScriptedExecutor:
         cwd: str | None = None,
         timeout_s: int | None = None,
         copy: Copy | None = None,
+        stdin: str | None = None,
     ) -> Prepared:
         """Return what would run."""
         if self.refusal is not None:

@@ -53,6 +53,7 @@ class CommandProposal(SeedModel):
         reason: Why it is proposed.
         named_by: The project file that names it, where no person did.  Our addition.
         named_as: What in that file names it.  Our addition.
+        stdin: What it reads; absent for nothing.  Our addition.
     """
 
     type: Literal["command"] = "command"
@@ -63,6 +64,7 @@ class CommandProposal(SeedModel):
     reason: str | None = None
     named_by: str | None = None
     named_as: str | None = None
+    stdin: str | None = None
 
 
 class DiffFileSummary(SeedModel):

@@ -243,6 +243,7 @@ class Executor(Protocol):
         cwd: str | None = None,
         timeout_s: int | None = None,
         copy: Copy | None = None,
+        stdin: str | None = None,
     ) -> Prepared:
         """Describe a command, on the workspace or on a copy; nothing is run."""
         ...

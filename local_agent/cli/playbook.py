@@ -9,17 +9,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
-from common.errors import InputError
-from common.home import find_home, private_dir
-from common.sentences import LANGS, Lang, Sentence, explain, language_of, say
+from common.errors import CodexBridgeError, InputError
+from common.home import Home, find_home, private_dir
+from common.sentences import LANGS, Lang, Sentence, explain, language_of, listed, say
 from common.text import one_line, reveal
 from local_agent.cli import words
 from local_agent.cli.playbook_run import ENDINGS, EXIT_REFUSED, follow_run, tell_parse_error
-from local_agent.cli.screen import print_json, screen_for
+from local_agent.cli.screen import at_keyboard, print_json, screen_for
 from local_agent.cli.tasks import moment
 from local_agent.faces.control.client import call, stream
 
@@ -60,6 +61,10 @@ WORKSPACE: Final = Sentence(
     zh="工作区名称；省略时为当前目录所在的工作区，否则为默认工作区",
 )
 MESSAGE: Final = Sentence(en="what the playbook is told", zh="告诉剧本的话")
+INPUT: Final = Sentence(
+    en="what the playbook asks for by name; may be given several times",
+    zh="剧本按名称要求的输入，可多次给出",
+)
 CLIENT: Final = Sentence(en="under whose name it is recorded", zh="以哪个名称记录")
 TIMEOUT: Final = Sentence(
     en="seconds that each question waits, over 0 and at most 300",
@@ -123,6 +128,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
             verb.add_argument("what", metavar="NAME|FILE", help=say(WHAT, lang))
             verb.add_argument("--workspace", metavar="NAME", help=say(WORKSPACE, lang))
             verb.add_argument("--message", metavar="TEXT", default="", help=say(MESSAGE, lang))
+            verb.add_argument(
+                "--input", metavar="NAME=VALUE", action="append", default=[], help=say(INPUT, lang)
+            )
             verb.add_argument("--client", metavar="NAME", default="default", help=say(CLIENT, lang))
             verb.add_argument("words", metavar="WORDS", nargs="*", help=say(MESSAGE, lang))
             verb.add_argument("--dry-run", action="store_true", help=say(DRY_RUN, lang))
@@ -265,11 +273,14 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
     answers = _read_answers(args.answers)
     message = args.message or " ".join(args.words)
     here = workspace_here(home)
-    is_file = "/" in args.what or args.what.endswith(".md")
+    is_file = _is_file(args.what)
     # What is wrong with it is told whether or not an agent runs.
     if is_file and _read_file(Path(args.what), lang) is None:
         return EXIT_REFUSED
     checked_client(args.client)
+    inputs = args.input
+    if at_keyboard():
+        inputs = [*inputs, *_asked_for(args.what, inputs, home, lang)]
     steps = stream(
         home,
         environ,
@@ -277,6 +288,7 @@ def run_one(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         path=str(Path(args.what).absolute()) if is_file else "",
         name="" if is_file else args.what,
         message=message,
+        inputs=inputs,
         client=args.client,
         gate_ms=_timeout_ms(args.gate_timeout) or round(MAX_TIMEOUT_S * 1000),
         workspace=args.workspace or (here.name if here else ""),
@@ -348,6 +360,26 @@ def runs(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> in
         ]
     )
     return 0
+
+
+def _asked_for(what: str, given: list[str], home: Home, lang: Lang) -> list[str]:
+    """Return what the person at this terminal answers of what is not given."""
+    from local_agent.playbooks.library import find_playbook, read_playbook
+
+    named = {one.partition("=")[0] for one in given}
+    answers = []
+    with suppress(CodexBridgeError, OSError):  # what is wrong with it is told by the run
+        found = read_playbook(Path(what)) if _is_file(what) else find_playbook(home, what)
+        for name, one in found.definition.inputs.items():
+            if name not in named and "default" not in one:
+                about = listed(one.get("description") or one.get("choices") or one["type"], lang)
+                print(f"{name} ({reveal(about)}): ", end="", flush=True)
+                answers.append(f"{name}={sys.stdin.readline().strip()}")
+    return answers
+
+
+def _is_file(what: str) -> bool:
+    return "/" in what or what.endswith(".md")
 
 
 def _timeout_ms(given: str | None) -> int:

@@ -127,6 +127,13 @@ REASONS: Final[Mapping[str, Sentence]] = {
         en="line {line}: “{key}” cannot be “{given}”; it can be {known}",
         zh="第 {line} 行：“{key}”不能是“{given}”，可选：{known}",
     ),
+    "no-input": Sentence(
+        en="line {line}: “{key}” is no input: a name has lower-case letters, digits and _, letters "
+        "first; only the type choice has choices, and needs them; a default must be of the type; "
+        "there are at most {limit} inputs",
+        zh="第 {line} 行：“{key}”不是有效的输入：名称只能用小写字母、数字和 _，并以字母开头；"
+        "choice 类型须有 choices，其他类型不能有；默认值须符合类型；输入最多 {limit} 个",
+    ),
     "repeated-step": Sentence(
         en="line {line}: there is a step “{step}” already; each needs a name of its own",
         zh="第 {line} 行：已有步骤“{step}”，每个步骤的名称不能重复",
@@ -359,6 +366,24 @@ ERRORS: Final[Mapping[str, Sentence]] = {
     "playbook.limit": Sentence(
         en="{argument} must be a number from 1 to {most}.",
         zh="{argument} 应为 1 到 {most} 的数字。",
+    ),
+    "playbook.input/unknown": Sentence(
+        en="The playbook has no input {input}; it has: {wanted}. Nothing ran.",
+        zh="剧本没有输入 {input}；现有：{wanted}。没有执行任何操作。",
+    ),
+    "playbook.input/missing": Sentence(
+        en="The playbook needs {input} ({wanted}): write {input}=VALUE behind its name, at the "
+        "terminal --input {input}=VALUE. Nothing ran.",
+        zh="剧本需要 {input}（{wanted}）：在剧本名称后写 {input}=值，在终端用 --input {input}=值。"
+        "没有执行任何操作。",
+    ),
+    "playbook.input": Sentence(
+        en="{input} cannot have this value ({wanted}). Nothing ran.",
+        zh="{input} 不能是这个值（{wanted}）。没有执行任何操作。",
+    ),
+    "playbook.too-long": Sentence(
+        en="{argument} is too long: at most {limit} bytes.",
+        zh="{argument} 过长，最多 {limit} 字节。",
     ),
     "playbook.too-much": Sentence(
         en="It is more than a step reads: at most {limit} {what}. Name a smaller range.",

@@ -11,6 +11,7 @@ how it is resumed, and its questions are taken back.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
@@ -49,6 +50,7 @@ from local_agent.models.backend import Chosen
 from local_agent.playbooks.answers import APPROVE_ALL, Answers
 from local_agent.playbooks.definition import step_for_a_model
 from local_agent.playbooks.executor import TaskExecutor
+from local_agent.playbooks.inputs import read_inputs, split_inputs
 from local_agent.playbooks.library import Phrases
 from local_agent.playbooks.runs import Place, StepResult, state_path
 from local_agent.playbooks.session import (
@@ -167,7 +169,8 @@ class Playing:
         Raises:
             StateError: ``run.stands-still``: it was cut off before, and is not begun anew;
                 ``run.failed`` or ``run.aborted``: it did not come to its end.
-            InputError: ``playbook.*``: there is no such playbook, or it cannot be read.
+            InputError: ``playbook.*``: there is no such playbook, it cannot be read, or an input is
+                missing or of another type.
         """
         task = await self._db.run(self._db.journal.tasks.get, asked.task_id)
         try:
@@ -343,6 +346,10 @@ class Playing:
         step = step_for_a_model(wish.found.definition)
         if step and self._proposing.choose() is None:
             raise InputError("playbook.needs-model", name=wish.found.definition.name, step=step)
+        given, message = wish.inputs, wish.message
+        if given is None:
+            given, message = split_inputs(wish.found.definition, message)
+        inputs = read_inputs(wish.found.definition, given)
         run_id, folder = new_uuid(), workspace.path
         if wish.dry:
             folder = await asyncio.to_thread(self._copies.make, run_id, workspace)
@@ -355,7 +362,8 @@ class Playing:
             client=wish.client,
             workspace=str(workspace.path),
             folder=str(folder),
-            message=wish.message,
+            message=message,
+            inputs=json.dumps(inputs),
             gate_ms=round(wish.gate_timeout_s * 1000),
             answers=wish.answers,
             started_at=self._clock.now().wall_ms,
@@ -426,6 +434,7 @@ class Playing:
             done=opened.steps,
             resumed=run.resumes > 0,
             dry=run.is_dry,
+            inputs=json.loads(run.inputs),
         )
         settings = ExecutorSettings(clock=self._clock, gate_timeout_s=run.gate_ms / 1000)
         executor = TaskExecutor(ModelStream(self._proposing.choose, task.task_id), settings)

@@ -68,6 +68,7 @@ class RunWish:
         gate_timeout_s: How long each question waits; over 0, at most 300.
         dry: Whether it acts on a copy of the workspace.
         answers: Of a dry run: what answers its questions (`local_agent.playbooks.answers`).
+        inputs: Each as ``NAME=VALUE``; None where the message begins with them.
     """
 
     found: Found
@@ -76,6 +77,7 @@ class RunWish:
     gate_timeout_s: float
     dry: bool = False
     answers: str | None = None
+    inputs: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,18 @@ from common.text import has_cjk, has_hidden
 from local_agent.error_texts.playbooks import ERRORS, REASONS
 from local_agent.playbooks.strict_yaml import MalformedError, Node, read_yaml
 from local_agent.playbooks.tools import TOOLS, ToolSpec, check_arguments
-from local_agent.playbooks.values import parse_condition, parse_path
+from local_agent.playbooks.values import parse_condition, parse_path, paths_in
 
 Risk = Literal["low", "medium", "high", "critical"]
 StepType = Literal["tool", "agent", "gate"]
+InputType = Literal["text", "integer", "choice"]
 Phase = Literal["pre", "post"]
 
 MAX_FILE_BYTES: Final = 1024 * 1024
 MAX_STEPS: Final = 2_000
 MAX_NAME_CHARS: Final = 64
 MAX_KEYWORDS: Final = 50
+MAX_INPUTS: Final = 50
 MAX_HOOKS: Final = 16  # of a phase
 MAX_TEXT_CHARS: Final = 65_536
 MAX_LINE_CHARS: Final = 1_000
@@ -36,9 +38,12 @@ NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # of a playbook and of a hook
 
 _SECOND_LINE: Final = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
 
+INPUT_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+
 FieldKind = Literal[
-    "id", "label", "line", "text", "choice", "words", "steps", "hooks", "names", "args", "paths"
-]
+    "id", "label", "line", "text", "choice", "words", "steps", "hooks", "names", "args", "paths",
+    "inputs", "value",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,14 @@ PLAYBOOK_FIELDS: Final[Mapping[str, Field]] = {
         "choice", "With high or critical, a gate covers one change alone.", choices=get_args(Risk)
     ),
     "hooks": Field("hooks", "Playbooks of tool steps that run before the steps and after them."),
+    "inputs": Field("inputs", "What it is given by name; {inputs.NAME} stands for it."),
     "steps": Field("steps", "What is done, in this order.", True),
+}
+INPUT_FIELDS: Final[Mapping[str, Field]] = {
+    "type": Field("choice", "What it can be.", True, choices=get_args(InputType)),
+    "default": Field("value", "What it is where it is not given; without it, it has to be."),
+    "choices": Field("words", "Of the type choice: each that it can be."),
+    "description": Field("line", "What it is for; whoever is asked for it is told."),
 }
 HOOK_FIELDS: Final[Mapping[str, Field]] = {
     "pre": Field("names", "Before the first step; where one fails, the run ends."),
@@ -121,6 +133,7 @@ class TaskDefinition:
 
     Attributes:
         hooks: Names of the hooks of each phase, ``pre`` and ``post``.
+        inputs: What it is given by name, each as `INPUT_FIELDS` has it.
         description: The body of the file.
     """
 
@@ -128,6 +141,7 @@ class TaskDefinition:
     agent: str = ""
     trigger_keywords: tuple[str, ...] = ()
     risk_level: Risk = "medium"
+    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     steps: tuple[StepDefinition, ...]
     hooks: Mapping[Phase, tuple[str, ...]] = field(default_factory=dict)
     description: str = ""
@@ -153,6 +167,13 @@ class TaskParseError(InputError):
     def __str__(self) -> str:
         """Return the sentence that people read, in English."""
         return explain(self, ERRORS, "en")
+
+
+def fits(one: Mapping[str, Any], value: object) -> bool:
+    """Tell whether an input can have a value."""
+    if one["type"] == "integer":
+        return re.fullmatch("[+-]?[0-9]{1,18}", str(value)) is not None
+    return value in one["choices"] if "choices" in one else isinstance(value, str)
 
 
 def step_for_a_model(definition: TaskDefinition) -> int:
@@ -231,6 +252,7 @@ class _Parser:
         self._readers: Mapping[FieldKind, Callable[[Node, str], Any]] = {
             **_READERS,
             "hooks": lambda node, place: self._fields(node, place, HOOK_FIELDS),
+            "inputs": self._inputs,
             "names": self._hook_names,
             "steps": self._steps,
         }
@@ -261,7 +283,19 @@ class _Parser:
             return _choice(node, place, row.choices)
         return self._readers[row.kind](node, place)
 
+    def _inputs(self, node: Node, place: str) -> dict[str, dict[str, Any]]:
+        found = {}
+        for name, value in _mapping(node, place).items():
+            found[name] = one = self._fields(value, _at(place, name), INPUT_FIELDS)
+            is_sound = ("choices" in one) == (one["type"] == "choice")
+            is_sound &= "default" not in one or fits(one, one["default"])
+            if not is_sound or not INPUT_NAME.fullmatch(name) or len(found) > MAX_INPUTS:
+                raise MalformedError("no-input", value.line, key=_at(place, name), limit=MAX_INPUTS)
+        return found
+
     def _hook_names(self, node: Node, place: str) -> tuple[str, ...]:
+        if node.value == []:
+            return ()  # no hook
         several = node if isinstance(node.value, list) else Node([node], node.line)
         names = _list(several, place, MAX_HOOKS, _identifier)
         if self._load_hook is not None:
@@ -307,6 +341,9 @@ class _Parser:
             self._check_condition(step.condition, given["condition"].line, _at(place, "condition"))
         if step.args_from is not None:
             self._check_sources(step.args_from, step, given["args_from"], _at(place, "args_from"))
+        for path in paths_in(step, self._names):
+            if path.step in self._names:
+                self._check_path(str(path), step, given["args"].line, _at(place, "args"))
         if step.tool is not None:
             _check_arguments(step, TOOLS[step.tool], given, line, place)
 
@@ -459,4 +496,5 @@ _READERS: Final[Mapping[FieldKind, Callable[[Node, str], Any]]] = {
     "words": lambda node, place: _list(node, place, MAX_KEYWORDS, _label),
     "args": _arguments,
     "paths": _paths,
+    "value": lambda node, _place: node.plain(),
 }

@@ -57,7 +57,7 @@ class _Steps:
     definition: TaskDefinition
     phase: Phase
     first: int
-    message: str
+    words: values.Words
     context: SessionContext
     done: Mapping[Place, StepResult]
     has_gone_on: bool = False  # a step was begun that was not done before
@@ -73,6 +73,11 @@ class _Steps:
     @property
     def names(self) -> frozenset[str]:
         return frozenset(one.name for one in self.definition.steps)
+
+    def arguments(self, step: StepDefinition, results: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what the tool of a step is called with, after these results."""
+        spec = TOOLS[step.tool or ""]
+        return values.resolve_arguments(step, results, spec, steps=self.names, words=self.words)
 
     def place(self, index: int) -> Place:
         return Place(self.phase, self.first + index)
@@ -120,7 +125,9 @@ class TaskExecutor:
             client_name: Under whose name the run is recorded.
         """
         context = session_context
-        steps = _Steps(task_def, "main", 0, user_message, context, context.done)
+        words = {f"inputs.{name}": value for name, value in context.inputs.items()}
+        words["message"] = user_message
+        steps = _Steps(task_def, "main", 0, words, context, context.done)
         await context.log.begun()
         yield events.task_start(task_def, context, client_name)
         async with aclosing(self._hooks(steps, "pre")) as following:
@@ -189,7 +196,7 @@ class TaskExecutor:
         self, steps: _Steps, index: int, step: StepDefinition, began: int
     ) -> AsyncGenerator[Event]:
         spec = TOOLS[step.tool or ""]
-        arguments = values.resolve_arguments(step, steps.results, spec, steps=steps.names)
+        arguments = steps.arguments(step, steps.results)
         result: Result | None = None
         if spec.action is None:
             result = await steps.context.tools.read(spec.name, arguments)
@@ -232,7 +239,7 @@ class TaskExecutor:
             asked = await asyncio.to_thread(  # megabytes may be looked through for secrets
                 messages,
                 step,
-                steps.message,
+                steps.words,
                 steps.results,
                 lang=steps.context.lang,
                 nonce=secrets.token_hex(8),
@@ -260,7 +267,7 @@ class TaskExecutor:
     ) -> AsyncGenerator[Event]:
         await _close(steps)
         template = step.message_template or step.name
-        said = values.render(template, steps.message, steps.results, steps.names)
+        said = values.render(template, steps.words, steps.results, steps.names)
         message = said if len(said) <= MESSAGE_CHARS else said[:MESSAGE_CHARS] + "…"
         place = steps.place(index)
         await steps.context.log.at(place)
@@ -355,7 +362,7 @@ class TaskExecutor:
         done = {} if steps.has_gone_on else steps.done
         for name in steps.definition.hooks.get(phase, ()):
             hook = steps.context.hooks[name]
-            inner = _Steps(hook, phase, first, steps.message, steps.context, done)
+            inner = _Steps(hook, phase, first, steps.words, steps.context, done)
             first += len(hook.steps)
             if inner.are_done:
                 continue
@@ -423,7 +430,7 @@ def _ahead(steps: _Steps, gate: int) -> list[Changing]:
         if spec.action is None:
             continue
         try:
-            arguments = values.resolve_arguments(step, known, spec, steps=steps.names)
+            arguments = steps.arguments(step, known)
         except CodexBridgeError:
             break  # it fails when its turn comes, and says why
         found.append(Changing(steps.place(index), step, arguments))

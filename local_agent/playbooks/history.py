@@ -6,14 +6,16 @@ that no filter, driver or attribute of the repository has a part in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from common.clock import SystemClock
 from common.errors import InputError
-from common.text import one_line, reveal
+from common.text import clip_bytes, one_line, reveal
 from local_agent.propose.scratch.diffing import Change, Side, make_diff
 from local_agent.workspace import paths
 from local_agent.workspace.git.ranges import NotFound, Resolver
@@ -35,7 +37,9 @@ MAX_FILE_BYTES: Final = 2_000_000  # of one side of a file; of larger ones no li
 MAX_READ_BYTES: Final = 128 * 1024 * 1024  # of contents that are compared
 MAX_COMMITS: Final = 1000
 USUAL_COMMITS: Final = 100
-_SUBJECT_BYTES: Final = 8192
+_SUBJECT_BYTES: Final = 8192  # and of its body
+_HOURS: Final = {"hour": 1, "day": 24, "week": 168, "month": 720, "year": 8760}
+_AGO: Final = re.compile(rf"([0-9]{{1,5}})[ .]({'|'.join(_HOURS)})s?[ .]ago")
 _LATE: Final = 100  # commits before the date, one after another, until no later one is expected
 _FILES: Final = {0o100644: False, 0o100755: True}
 _OTHERS: Final = {0o120000: "symbolic link", 0o160000: "submodule"}
@@ -63,20 +67,43 @@ def log(workspace: Workspace, since: str | None, limit: int | None) -> dict[str,
 
     Args:
         workspace: Whose repository.
-        since: A branch, tag or commit, which itself is not told, or a date or time; in this order.
-            A date begins at midnight; without a zone it is that of this machine.
+        since: A branch, tag or commit, which itself is not told, a date or time, or how long ago,
+            such as ``7 days ago``; in this order.  A date begins at midnight; without a zone it is
+            that of this machine.
         limit: How many, from 1 to 1,000; 100 where there is none.
 
     Raises:
         InputError: ``playbook.no-repository``, ``playbook.revision``, ``playbook.history``,
             ``playbook.limit``.
     """
-    most = USUAL_COMMITS if limit is None else limit
-    if not 1 <= most <= MAX_COMMITS:
-        raise InputError("playbook.limit", argument="limit", most=MAX_COMMITS)
+    most = _most(limit)
     with _opened(workspace) as repository:
         commits = islice(_commits(repository, since), most)
         return {"commits": [_told(commit) for commit in commits]}
+
+
+def tags(workspace: Workspace, limit: int | None) -> dict[str, JsonValue]:
+    """Return the tags of commits, each with when that was made, the newest first.
+
+    Raises:
+        InputError: as `log`.
+    """
+    import pygit2
+    from pygit2.enums import ReferenceFilter
+
+    found = []
+    with _opened(workspace) as repository:
+        for tag in repository.references.iterator(ReferenceFilter.TAGS):
+            commit = tag.peel()
+            if isinstance(commit, pygit2.Commit):  # and not a file or a folder
+                told: JsonValue = {
+                    "name": tag.shorthand,
+                    "commit": str(commit.id),
+                    "at": _made_at(commit),
+                }
+                found.append((commit.commit_time, tag.shorthand, told))
+    newest = sorted(found, key=lambda one: one[:2], reverse=True)
+    return {"tags": [told for *_, told in newest[: _most(limit)]]}
 
 
 def diff(workspace: Workspace, base: str, head: str | None) -> dict[str, JsonValue]:
@@ -98,6 +125,13 @@ def diff(workspace: Workspace, base: str, head: str | None) -> dict[str, JsonVal
         told = _Comparing(opened, root.deny).told(*trees)
     text = b"".join(told[path] for path in sorted(told))
     return {"diff": text.decode("utf-8", "replace"), "files": [*sorted(told)]}
+
+
+def _most(limit: int | None) -> int:
+    most = USUAL_COMMITS if limit is None else limit
+    if not 1 <= most <= MAX_COMMITS:
+        raise InputError("playbook.limit", argument="limit", most=MAX_COMMITS)
+    return most
 
 
 @contextmanager
@@ -137,6 +171,8 @@ def _commits(repository: pygit2.Repository, since: str | None) -> Iterator[pygit
 
 
 def _moment(text: str, otherwise: NotFound) -> float:
+    if ago := _AGO.fullmatch(text.lower()):
+        return SystemClock().now().wall_ms / 1000 - int(ago[1]) * _HOURS[ago[2]] * 3600
     try:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
@@ -149,19 +185,22 @@ def _no_such(found: NotFound) -> InputError:
 
 def _told(commit: pygit2.Commit) -> JsonValue:
     # Its first paragraph is the subject, as git has it.
-    subject = commit.raw_message.lstrip().partition(b"\n\n")[0][:_SUBJECT_BYTES]
+    head, _, rest = commit.raw_message.lstrip().partition(b"\n\n")
+    subject = head[:_SUBJECT_BYTES]
     return {
         "id": str(commit.id),
         "author": commit.author.raw_name.decode("utf-8", "replace"),
-        "at": _when(commit.commit_time, commit.commit_time_offset),
+        "at": _made_at(commit),
         "subject": " ".join(subject.decode("utf-8", "replace").split()),
+        "body": clip_bytes(rest.decode("utf-8", "replace").strip(), _SUBJECT_BYTES),
     }
 
 
-def _when(seconds: int, minutes: int) -> str:
-    """Return a time with its zone, whatever a commit claims."""
+def _made_at(commit: pygit2.Commit) -> str:
+    """Return its time with its zone, whatever it claims."""
+    seconds = commit.commit_time
     try:
-        zone = timezone(timedelta(minutes=minutes))
+        zone = timezone(timedelta(minutes=commit.commit_time_offset))
     except ValueError:
         zone = UTC
     try:

@@ -22,7 +22,7 @@ MAX_RESULT_BYTES: Final = 60_000  # of one
 
 def messages(
     step: StepDefinition,
-    message: str,
+    words: values.Words,
     results: Mapping[str, Any],
     *,
     lang: Lang,
@@ -32,13 +32,13 @@ def messages(
     """Return what the model is sent.
 
     Args:
-        message: The words of whoever started the run.
+        words: What was given to the run.
         results: Of earlier steps, by name; secrets are taken out here.
         short: For the second attempt (AC 35): nothing of earlier results, in which may stand what
             made the model fail.
     """
     known = {} if short else results
-    wish = values.render(step.message_template or step.description, message, known, known.keys())
+    wish = values.render(step.message_template or step.description, words, known, known.keys())
     said = prompt(wish, _pieces(known), nonce=nonce, numbered=False)
     return (
         {"role": "system", "content": instructions("step", lang, nonce=nonce)},

@@ -11,6 +11,8 @@ from typing import Any, Final
 from common.sentences import say
 from local_agent.playbooks.definition import (
     HOOK_FIELDS,
+    INPUT_FIELDS,
+    INPUT_NAME,
     MAX_HOOKS,
     MAX_KEYWORDS,
     MAX_LINE_CHARS,
@@ -49,7 +51,8 @@ _KINDS: Final[Mapping[FieldKind, Schema]] = {
     "line": _LINE,
     "text": {"type": "string", "maxLength": MAX_TEXT_CHARS},
     "words": _array(_LABEL, MAX_KEYWORDS),
-    "names": {"anyOf": [_IDENTIFIER, _array(_IDENTIFIER, MAX_HOOKS)]},
+    "names": {"anyOf": [_IDENTIFIER, _array(_IDENTIFIER, MAX_HOOKS), {"const": []}]},
+    "value": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
     "args": {"type": "object"},
     "paths": {"anyOf": [_LINE, {"type": "object", "additionalProperties": _LINE}]},
 }
@@ -79,6 +82,9 @@ def _of(row: Field) -> Schema:
             return {"enum": list(row.choices)}
         case "steps":
             return _array({"oneOf": _steps()}, MAX_STEPS)
+        case "inputs":
+            named = {"propertyNames": {"pattern": f"^{INPUT_NAME.pattern}$"}}
+            return {"type": "object", "additionalProperties": _object(INPUT_FIELDS), **named}
         case "hooks":
             return _object(HOOK_FIELDS)
         case _:

@@ -172,6 +172,7 @@ class SessionContext:
         hooks: The playbooks that `TaskDefinition.hooks` names.
         dry: Whether they act on a copy of the workspace.
         done: How steps ended before this, where a run is resumed.
+        inputs: What the playbook was given, by name.
     """
 
     run_id: str
@@ -186,3 +187,4 @@ class SessionContext:
     done: Mapping[Place, StepResult] = field(default_factory=dict)
     resumed: bool = False
     dry: bool = False
+    inputs: Mapping[str, str] = field(default_factory=dict)

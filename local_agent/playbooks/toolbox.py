@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Result = dict[str, JsonValue]
 
 MAX_READ_BYTES: Final = 8 * 1024 * 1024
+MAX_STDIN_BYTES: Final = 64 * 1024  # a person reads all of it, and it is sealed
 MAX_LISTED: Final = 50_000
 MAX_PLACES: Final = 10_000
 SECONDS: Final = 30.0
@@ -110,6 +111,8 @@ class Toolbox:
                 return await _search(workspace, given["query"], given.get("glob"))
             case "git_status":
                 return await asyncio.to_thread(history.status, workspace)
+            case "git_tags":
+                return await asyncio.to_thread(history.tags, workspace, given.get("limit"))
             case "git_log":
                 asked = given.get("since"), given.get("limit")
                 return await asyncio.to_thread(history.log, workspace, *asked)
@@ -314,7 +317,12 @@ def _command(workspace: Workspace, given: Mapping[str, Any]) -> CommandProposal:
         cwd = None
     if cwd is not None:
         _check_folder(workspace, cwd)
-    return CommandProposal(cmd=line.display, argv=line.argv, cwd=cwd, timeout_s=timeout_s)
+    stdin: str | None = given.get("stdin")
+    if stdin is not None and len(_encoded("run_command", "stdin", stdin)) > MAX_STDIN_BYTES:
+        raise InputError("playbook.too-long", argument="stdin", limit=MAX_STDIN_BYTES)
+    return CommandProposal(
+        cmd=line.display, argv=line.argv, cwd=cwd, timeout_s=timeout_s, stdin=stdin
+    )
 
 
 def _check_folder(workspace: Workspace, cwd: str) -> None:

@@ -104,6 +104,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
         _tool("read_file", "reads a file", "读取文件", path=_TEXT),
         _tool("list_files", "lists files by a pattern", "按模式列出文件", glob=_TEXT),
         _tool("search", "looks for text in files", "在文件中查找文本", query=_TEXT, glob=_MAY_TEXT),
+        _tool("git_tags", "lists tags", "列出标签", limit=Argument("integer", required=False)),
         _tool("git_status", "tells the branch and what was changed", "查看分支和改动的文件"),
         _tool(
             "git_log",
@@ -129,6 +130,7 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             argv=Argument("texts"),
             cwd=_MAY_TEXT,
             timeout_s=Argument("number", required=False),
+            stdin=_MAY_TEXT,
         ),
     )
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -22,6 +22,7 @@ from local_agent.playbooks.tools import ToolSpec, check_arguments
 if TYPE_CHECKING:
     from local_agent.playbooks.definition import StepDefinition
 
+Words = Mapping[str, str]  # what was given to the run: ``message``, and ``inputs.NAME``
 Results = Mapping[str, JsonValue]  # by the name of the step; of skipped ones there is none
 
 MAX_RENDERED_CHARS: Final = 200_000
@@ -37,6 +38,8 @@ _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _BARE: Final = re.compile(r"[\w.+/:@#%~*-]+")
 _CONSTANTS: Final[Mapping[str, JsonValue]] = {"true": True, "false": False, "null": None}
 _PLACE: Final = re.compile(r"{([^{}]{1,1000})}")
+_INPUT: Final = re.compile(r"inputs\.[a-z][a-z0-9_]*", re.ASCII)
+NONE: Final[Words] = {}
 
 
 class MissingValueError(InputError):
@@ -140,39 +143,79 @@ def holds(condition: Condition, results: Results) -> bool | None:
     return _equal(found, condition.value) == (condition.op == "==")
 
 
-def render(template: str, message: str, results: Results, steps: Collection[str]) -> str:
-    """Return a template with what the user wrote and what steps gave in their places.
+def render(template: str, words: Words, results: Results, steps: Collection[str]) -> str:
+    """Return a template with what it was given and what steps gave in their places.
 
-    ``{message}`` and ``{PATH}`` are replaced once; what was put in is not looked at again, and what
-    cannot be found stays as written.  Ends in an ellipsis after `MAX_RENDERED_CHARS`.
+    Each place is replaced once; what was put in is not looked at again, and what cannot be found
+    stays as written.  Ends in an ellipsis after `MAX_RENDERED_CHARS`.
     """
-    known: dict[str, str] = {"message": message}
     parts: list[str] = []
-    end = size = 0
+    size = 0
+    for _, text in filled(template, words, results, steps):
+        parts.append(text)
+        size += len(text)
+        if size > MAX_RENDERED_CHARS:
+            break
+    text = "".join(parts)
+    return text if size <= MAX_RENDERED_CHARS else text[: MAX_RENDERED_CHARS - 1] + ELLIPSIS
+
+
+def filled(
+    template: str, words: Words, results: Results, steps: Collection[str], *, strict: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the pieces of a template: its own text under no name, what is put in under its own.
+
+    Args:
+        words: What it was given: ``message``, and ``inputs.NAME``.
+        strict: What is missing of a step or an input is an error, and not left as written.
+
+    Raises:
+        MissingValueError: so it is.
+    """
+    known: dict[str, str | None] = {**words}
+    end = 0
     for place in _PLACE.finditer(template):
         name = place[1]
         if name not in known:
-            shown = _shown(name, results, steps)
-            known[name] = place[0] if shown is None else shown
-        parts += (template[end : place.start()], known[name])
-        end = place.end()
-        size += len(parts[-1]) + len(parts[-2])
-        if size > MAX_RENDERED_CHARS:
-            break
-    text = "".join((*parts, template[end:]))
-    return text if len(text) <= MAX_RENDERED_CHARS else text[: MAX_RENDERED_CHARS - 1] + ELLIPSIS
+            known[name] = _shown(name, results, steps, strict=strict)
+        if (value := known[name]) is not None:
+            yield "", template[end : place.start()]
+            yield name, value
+            end = place.end()
+    yield "", template[end:]
+
+
+def paths_in(step: StepDefinition, steps: Collection[str]) -> Iterator[Path]:
+    """Yield the paths in the texts that a step's tool is given."""
+    for value in step.args.values():
+        for text in value if isinstance(value, list) else (value,):
+            yield from _paths_in(str(text), steps)
+
+
+def _paths_in(text: str, steps: Collection[str]) -> Iterator[Path]:
+    for place in _PLACE.finditer(text):
+        with suppress(InputError):  # it is no path, and stays as written
+            yield parse_path(place[1], steps)
 
 
 def resolve_arguments(
-    step: StepDefinition, results: Results, tool: ToolSpec, *, steps: Collection[str] = ()
+    step: StepDefinition,
+    results: Results,
+    tool: ToolSpec,
+    *,
+    steps: Collection[str] = (),
+    words: Words = NONE,
 ) -> dict[str, JsonValue]:
     """Return what the tool of a step is called with: `args`, and what `args_from` finds beside it.
+
+    Places in texts of `args` are filled in once: each stays one text, or one entry of argv.
 
     Args:
         step: A tool step.
         results: Of the steps before it.
         tool: What it names.
         steps: Names of all steps, where some of them gave no result.
+        words: As of `filled`.
 
     Raises:
         MissingValueError: there is nothing under a path.
@@ -189,7 +232,15 @@ def resolve_arguments(
     elif step.args_from is not None:
         wanted = {name: path for name, path in step.args_from.items() if name not in step.args}
         found = {name: find(parse_path(path, names), results) for name, path in wanted.items()}
-    arguments = {**found, **step.args}
+
+    def fill(value: JsonValue) -> JsonValue:
+        if isinstance(value, list):
+            return [fill(one) for one in value]
+        if not isinstance(value, str) or "{" not in value:
+            return value
+        return "".join(text for _, text in filled(value, words, results, names, strict=True))
+
+    arguments = {**found, **{name: fill(value) for name, value in step.args.items()}}
     check_arguments(tool, arguments)
     return arguments
 
@@ -199,6 +250,7 @@ def steps_read(step: StepDefinition, steps: Collection[str]) -> frozenset[str]:
     sources = step.args_from or {}
     texts = [sources] if isinstance(sources, str) else [*sources.values()]
     found = {parse_path(text, steps).step for text in texts}
+    found.update(path.step for path in paths_in(step, steps) if path.step in steps)
     if step.condition is not None:
         found.add(parse_condition(step.condition, steps).path.step)
     return frozenset(found)
@@ -207,9 +259,7 @@ def steps_read(step: StepDefinition, steps: Collection[str]) -> frozenset[str]:
 def steps_named(step: StepDefinition, steps: Collection[str]) -> frozenset[str]:
     """Return the names of all steps that a step names: those that it needs, and in its template."""
     found = set(steps_read(step, steps))
-    for place in _PLACE.finditer(step.message_template or ""):
-        with suppress(InputError):  # it is no path, and stays as written
-            found.add(parse_path(place[1], steps).step)
+    found.update(path.step for path in _paths_in(step.message_template or "", steps))
     return frozenset(found)
 
 
@@ -246,10 +296,17 @@ def _equal(found: JsonValue, wanted: JsonValue) -> bool:
     return (alike or type(found) is type(wanted)) and found == wanted
 
 
-def _shown(text: str, results: Results, steps: Collection[str]) -> str | None:
+def _shown(text: str, results: Results, steps: Collection[str], *, strict: bool) -> str | None:
     """Return the value under a path as text; None where there is none."""
+    if strict and _INPUT.fullmatch(text):
+        raise MissingValueError(text)
     try:
-        value = find(parse_path(text, steps), results)
+        path = parse_path(text, steps)
+        value = find(path, results)
+    except MissingValueError:
+        if strict and path.step in steps:
+            raise
+        return None
     except InputError:
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -86,6 +86,7 @@ class CommandFacts:
     sandbox: str
     network: bool
     allowed: Collection[tuple[str, ...]] = ()
+    stdin: str | None = None
 
     @property
     def program(self) -> str:
@@ -111,9 +112,12 @@ def command_facts(payload: Mapping[str, Any], around: Circumstances) -> CommandF
     """Return the facts of a sealed command."""
     is_line = "script" in payload
     words = (payload["shell"], payload["script"]) if is_line else tuple(payload["argv"])
+    stdin = payload.get("stdin")
+    reads = shell_at if stdin is not None else script_at  # a shell may run what it reads
     return CommandFacts(
         words=words,
-        is_shell=is_line or script_at(started(payload)) is not None,
+        is_shell=is_line or reads(started(payload)) is not None,
+        stdin=stdin,
         cwd=payload["cwd"],
         sandbox=payload["sandbox"]["level"],
         network=payload["network"],
@@ -246,11 +250,11 @@ COMMANDS: Final[Table[CommandFacts]] = (
     Row("high", "shell", lambda f: f.is_shell),
     Row("high", "not-sandboxed", lambda f: f.sandbox == "none"),
     Row("high", "network", lambda f: f.network),
-    Row("high", "not-the-test-command", lambda f: f.words not in f.allowed),
+    Row("high", "not-the-test-command", lambda f: f.words not in f.allowed or f.stdin is not None),
     Row("high", "other-folder", lambda f: posixpath.normpath(f.cwd) != "."),
     Row("high", "destructive", lambda f: f.mentions(_DESTRUCTIVE) or f.mentions_pair(_DESTROYS)),
     Row("high", "privilege", lambda f: f.mentions(_PRIVILEGE)),
     Row("high", "publishes", lambda f: f.mentions_pair(_PUBLISHES)),
-    Row("high", "hidden-characters", lambda f: any(map(has_hidden, f.words))),
+    Row("high", "hidden-characters", lambda f: any(map(has_hidden, (*f.words, f.stdin or "")))),
     Row("high", "look-alike-program", lambda f: not f.program.isascii()),
 )

@@ -39,7 +39,6 @@ __all__ = [  # what callers of `run_child` need beside it, too
     "Limits",
     "OnOutput",
     "Stream",
-    "converse",
     "harden_self",
     "read_tool",
     "run_child",
@@ -69,7 +68,7 @@ async def run_child(
     contained: bool = False,
     seccomp: bytes = b"",
     clock: Clock | None = None,
-    stdin: int = asyncio.subprocess.DEVNULL,
+    said: bytes | None = None,
 ) -> Exit:
     """Run one program to its end and return how it ended.
 
@@ -84,11 +83,11 @@ async def run_child(
             tells at descriptor `STATUS_FD` how it goes, as bubblewrap does.
         seccomp: What a contained program finds at descriptor `SECCOMP_FD`.
         clock: For the duration.
-        stdin: Descriptor that it reads from; nothing, by use.
+        said: What it reads to its end; nothing, by use.
 
     Raises:
         InputError: ``process.program`` (not absolute), ``process.nul``, ``process.too-long``.
-        OSError: the warden itself could not be started.
+        OSError: the warden itself could not be started, or there is no room for what is said.
     """
     bounds = limits or Limits()
     ticking = clock or SystemClock()
@@ -97,7 +96,12 @@ async def run_child(
     cap = bounds.output_cap_bytes
     kept: dict[Stream, Kept] = {"stdout": Kept(cap), "stderr": Kept(cap)}
     order = new_order(bounds, seccomp if contained else None)
-    child, report = await start_watched(argv, cwd=cwd, env=env, order=order, stdin=stdin)
+    stdin = asyncio.subprocess.DEVNULL if said is None else await asyncio.to_thread(_spoken, said)
+    try:
+        child, report = await start_watched(argv, cwd=cwd, env=env, order=order, stdin=stdin)
+    finally:
+        if stdin >= 0:
+            os.close(stdin)
     lines, timed_out, cancelled = await _attend(child, report, kept, bounds, on_output, cancel)
     code, number = _ending(lines)
     return Exit(
@@ -115,30 +119,6 @@ async def run_child(
         exceeded=lines.get("exceeded"),
         started=lines.get("started", "errno" not in lines),
     )
-
-
-async def converse(
-    argv: Sequence[str],
-    said: bytes,
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    limits: Limits,
-    cancel: asyncio.Event | None = None,
-) -> Exit:
-    """Run a program of our own that reads ``said`` to its end; as `run_child` else.
-
-    Raises:
-        InputError: as `run_child`.
-        OSError: the warden could not be started, or there is no memory for what is said.
-    """
-    descriptor = await asyncio.to_thread(_spoken, said)
-    try:
-        return await run_child(
-            argv, cwd=cwd, env=env, limits=limits, cancel=cancel, stdin=descriptor
-        )
-    finally:
-        os.close(descriptor)
 
 
 def _spoken(said: bytes) -> int:

@@ -263,6 +263,7 @@ FactKind = Literal[
     "based-on",
     "answer",
     "command",
+    "stdin",
     "copy",
     "program",
     "folder",

@@ -131,6 +131,7 @@ class RunCommand:
             cwd=asked.cwd,
             timeout_s=asked.timeout_s,
             copy=copy,
+            stdin=asked.stdin,
         )
         return Sealable(
             action="run_command",

@@ -51,6 +51,11 @@ OPERATORS: Final = Sentence(
     en="the shell gives these a meaning of their own: {found}",
     zh="shell 会对这些符号作特殊处理：{found}",
 )
+STDIN: Final = Sentence(en="Input", zh="标准输入")
+STDIN_IS: Final = Sentence(
+    en="what the command reads; {count} {count:line|lines}, all shown",
+    zh="命令读取的内容；共 {count} 行，全部显示",
+)
 COPY: Final = Sentence(en="Runs on", zh="运行于")
 COPY_IS: Final = Sentence(
     en="a copy of the workspace with the change of {task} in it; the copy is removed afterwards, "
@@ -154,7 +159,7 @@ def title(question: Question) -> Text:
 def parts(question: Question) -> Iterator[Sequence[Part]]:
     """Give the command and how it came about, then what surrounds it."""
     payload = question.seal.payload
-    yield [*_command(payload), *_origin(question)]
+    yield [*_command(payload), *_input(payload), *_origin(question)]
     yield [*_surroundings(payload, by_stamps=STAMPS in question.seal.base)]
 
 
@@ -176,6 +181,13 @@ def _command(payload: Mapping[str, Any]) -> Sequence[Part]:
     lines = script.split("\n")
     note = value(text(SHELL, shell=payload["shell"], count=len(lines)), "danger")
     return [Fact("command", (note, *_special(script))), Lines(tuple(lines), 1)]
+
+
+def _input(payload: Mapping[str, Any]) -> Iterator[Part]:
+    if (stdin := payload.get("stdin")) is not None:
+        lines = tuple(stdin.split("\n"))
+        yield Fact("stdin", (value(text(STDIN_IS, count=len(lines)), "quiet"),))
+        yield Lines(lines, 1)
 
 
 def _special(script: str) -> list[Value]:
@@ -267,6 +279,7 @@ CARD: Final = Card(
         "named": NAMED,
         "reason": REASON,
         "command": COMMAND,
+        "stdin": STDIN,
         "copy": COPY,
         "program": PROGRAM,
         "folder": FOLDER,

@@ -82,6 +82,7 @@ def command_payload(
     timeout_s: int,
     output_cap: int,
     copy: SealedCopy | None = None,
+    stdin: str | None = None,
 ) -> dict[str, Any]:
     """Return the sealed form of a command: ``argv``, or ``shell`` and ``script``, never both.
 
@@ -98,6 +99,7 @@ def command_payload(
         timeout_s: Seconds until it is ended.
         output_cap: Bytes kept of each stream.
         copy: What it runs on in place of the workspace's files; None for these themselves.
+        stdin: What it reads; None for nothing.
 
     Raises:
         InputError: ``seal.command-form`` when neither or both forms are given.
@@ -109,6 +111,8 @@ def command_payload(
     )
     if copy is not None:
         what["copy"] = asdict(copy)
+    if stdin is not None:
+        what["stdin"] = stdin
     place = Place(executable.path, executable.dev, executable.ino)
     return what | {
         "cwd": cwd,
@@ -131,7 +135,8 @@ def check_command(payload: Mapping[str, Any]) -> None:
     form = _ARGV if "argv" in payload else _SHELL
     # Only a check of a proposed change has it; a command on the workspace itself has none.
     copied: Fields = {"copy": RECORD} if "copy" in payload else {}
-    check_record("payload", payload, {**_COMMAND, **form, **copied})
+    reads: Fields = {"stdin": TEXT} if "stdin" in payload else {}
+    check_record("payload", payload, {**_COMMAND, **form, **copied, **reads})
     if copied:
         check_record("copy", payload["copy"], fields_of(SealedCopy))
     check_record("executable", payload["executable"], _EXECUTABLE)

@@ -187,6 +187,7 @@ class Executor:
         timeout_s: int | None = None,
         network: bool = False,
         copy: Copy | None = None,
+        stdin: str | None = None,
     ) -> Prepared:
         """Describe a command given as text or as an argv list; nothing is run.
 
@@ -198,6 +199,7 @@ class Executor:
             timeout_s: Seconds, at most 3,600; None for the usual 600.
             network: Whether it is to reach the network (R51).
             copy: What it would run on in place of the workspace's own files.
+            stdin: What it would read.
 
         Raises:
             InputError: ``command.*`` or ``sandbox.*``: it cannot run as written.
@@ -214,6 +216,7 @@ class Executor:
             timeout_s=timeout_s,
             network=network,
             copy=copy,
+            stdin=stdin,
         )
 
     async def base_after(
@@ -289,7 +292,7 @@ class Executor:
         compare = await asyncio.to_thread(_watch, place) if place else None
         listener = _Listener()
         ticker = asyncio.create_task(self._tell(listener, on_progress))
-        limits = _for_time(self._limits, now.payload["timeout"])
+        limits, said = _for_time(self._limits, now.payload["timeout"]), now.payload.get("stdin")
         if streams:
             limits = replace(limits, output_cap_bytes=STREAM_BYTES)
         self._unsandboxed += not contained
@@ -304,6 +307,7 @@ class Executor:
                 contained=contained,
                 seccomp=now.seccomp,
                 clock=self._clock,
+                said=None if said is None else said.encode(),
             )
         finally:
             self._unsandboxed -= not contained

@@ -144,6 +144,7 @@ def describe(
     timeout_s: int,
     network: bool,
     copy: Copy | None = None,
+    stdin: str | None = None,
     anew: bool = False,
 ) -> Prepared:
     """Return the command as it would run now; ``anew``: with every file of the workspace read.
@@ -178,6 +179,7 @@ def describe(
         timeout_s=timeout_s,
         output_cap=KEPT_BYTES,
         copy=copy.of if copy else None,
+        stdin=stdin,
     )
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
     start = around.surveyor.survey(copy.path, whole=True) if copy else survey
@@ -216,6 +218,7 @@ def describe_sealed(
         timeout_s=sealed["timeout"],
         network=sealed["network"],
         copy=Copy(place, SealedCopy(**copied)) if copied else None,
+        stdin=sealed.get("stdin"),
         anew=anew,
     )
 

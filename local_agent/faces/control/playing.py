@@ -96,6 +96,7 @@ class RunOperations:
         dry, answers = args.flag("dry"), _answers(args, body)
         if answers is not None and not dry:
             raise InputError("playbook.answers-not-dry")
+        from local_agent.playbooks.definition import MAX_INPUTS
         from local_agent.playbooks.runs import checked_client
 
         client = checked_client(args.text("client"))
@@ -107,6 +108,7 @@ class RunOperations:
             gate_timeout_s=args.integer("gate_ms", 1, MAX_TIMEOUT_MS) / 1000,
             dry=dry,
             answers=answers,
+            inputs=args.texts("inputs", MAX_INPUTS) if args.has("inputs") else None,
         )
         name = f"{found.definition.name} (dry run)" if dry else found.definition.name
         words = f"playbook {name} {wish.message}".rstrip()

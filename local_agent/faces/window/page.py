@@ -91,7 +91,7 @@ QUOTED: Final = "quoted"  # the style of words that are not ours
 HEADING: Final = "heading"  # that of the name of a step
 
 # What is decided on stands in the middle; what surrounds it at the side.
-_MIDDLE: Final[frozenset[FactKind]] = frozenset({"command", "answer", "remote", "commit"})
+_MIDDLE: Final[frozenset[FactKind]] = frozenset({"command", "stdin", "answer", "remote", "commit"})
 _EFFECTS: Final[Mapping[Effect, str]] = {
     "read-only": "",
     "local-write": "bold",

@@ -28,7 +28,7 @@ from local_agent.faces.window.wire import (
     decode_answer,
     encode_order,
 )
-from local_agent.sandbox.process import Exit, Limits, converse, run_child
+from local_agent.sandbox.process import Exit, Limits, run_child
 
 Wanted = Literal["auto", "light", "dark"]
 
@@ -165,9 +165,9 @@ class WindowProgram:
         self, said: bytes, *, seconds: float, cancel: asyncio.Event | None = None
     ) -> Exit:
         environ = await with_display(self._environ)
-        return await converse(
+        return await run_child(
             [sys.executable, "-I", "-m", _MODULE],
-            said,
+            said=said,
             cwd=_ROOT,
             env={name: environ[name] for name in PASSED_ON if name in environ},
             limits=Limits(timeout_s=seconds, grace_s=0.5, output_cap_bytes=2 * MAX_ANSWER),

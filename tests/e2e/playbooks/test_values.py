@@ -96,6 +96,17 @@ def test_arguments_come_from_earlier_steps(stage: Stage, case: str) -> None:
     assert ran.result("last")["path"] == wanted
 
 
+def test_inputs_are_given_at_the_terminal_and_what_is_wrong_runs_nothing(stage: Stage) -> None:
+    inputs = {"file": {"type": "text"}, "days": {"type": "integer", "default": 7}}
+    look = tool("look", "read_file", path="{inputs.file}")
+    ran = stage.run(look, inputs=inputs, options=("--input", "file=b.txt")).ended("completed")
+    assert ran.result("look")["path"] == "b.txt"
+    for options in ((), ("--input", "file=b.txt", "--input", "days=x"), ("--input", "other=1")):
+        refused = stage.run(look, inputs=inputs, options=options)
+        assert (refused.code, refused.events) == (2, [])
+        assert "Nothing ran" in refused.stderr
+
+
 def test_keys_that_the_tool_does_not_know_are_dropped(stage: Stage) -> None:
     ran = stage.run(
         reading("look"),  # path, content and size, of which write_file knows two

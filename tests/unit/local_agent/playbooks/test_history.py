@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,9 @@ def test_the_log_tells_the_newest_first_with_id_author_time_and_subject(shop: Sh
         "author": "Zhang 三",
         "at": "2023-11-16T06:13:20+08:00",
         "subject": "second line of the subject",
+        "body": "body",
     }
+    assert shop.log()[1]["body"] == ""
     assert shop.subjects() == ["second line of the subject", "first"]
 
 
@@ -167,6 +170,32 @@ def test_the_log_since_a_revision_leaves_it_out_and_since_a_time_has_it_in(shop:
     assert shop.subjects("2023-11-17") == ["day 3"]  # it is the name of a tag, too
     assert shop.subjects("2030-01-01") == []
     assert len(shop.subjects("2000-01-01")) == 4
+
+
+@pytest.mark.parametrize("ago", ["2 weeks ago", "14 days ago", "336 hours ago", "1 Month ago"])
+def test_relative_dates_are_read_as_git_reads_them(shop: Shop, ago: str) -> None:
+    shop.commit("old")
+    shop.days = round((time.time() - BEGAN) / DAY) - 3
+    shop.commit("three days old")
+    assert shop.subjects(ago) == ["three days old"]
+    assert shop.subjects("1 day ago") == []
+    assert refused(shop.log, "7 moons ago") == "playbook.revision"
+
+
+def test_tags_are_told_newest_first_with_their_commits(shop: Shop) -> None:
+    assert history.tags(shop.workspace, None) == {"tags": []}
+    ids = [shop.commit(f"day {day}", a=str(day)) for day in range(3)]
+    shop.git("tag", "v1", ids[0])
+    shop.git("tag", "-a", "v3", "-m", "third", ids[2])
+    shop.git("tag", "v2", ids[1])
+    shop.git("tag", "of-a-file", f"{ids[0]}:a")
+    told: Any = history.tags(shop.workspace, None)["tags"]
+    assert [(one["name"], one["commit"]) for one in told] == [
+        ("v3", ids[2]), ("v2", ids[1]), ("v1", ids[0]),
+    ]  # fmt: skip
+    assert told[-1]["at"] == "2023-11-15T06:13:20+08:00"
+    assert history.tags(shop.workspace, 1)["tags"] == told[:1]
+    assert refused(history.tags, shop.workspace, 0) == "playbook.limit"
 
 
 def test_a_commit_whose_clock_was_wrong_hides_nothing_after_it(shop: Shop) -> None:

@@ -17,7 +17,7 @@ REQUEST_BYTES = 200_000
 def said(step: StepDefinition, results: dict[str, Any], **changes: Any) -> str:
     """Return what the model is sent beside the rules."""
     given: dict[str, Any] = {"lang": "en", "nonce": NONCE, "short": False, **changes}
-    system, user = messages(step, given.pop("message", "the words"), results, **given)
+    system, user = messages(step, {"message": given.pop("message", "the words")}, results, **given)
     assert (system["role"], user["role"]) == ("system", "user")
     whole = (system["content"] + user["content"]).encode("utf-8", "replace")
     assert len(whole) < REQUEST_BYTES

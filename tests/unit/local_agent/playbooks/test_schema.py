@@ -57,6 +57,7 @@ WORDS: Final[Mapping[str, Callable[[Any, Any, Any], bool]]] = {
         for key, item in value.items()
         if key not in whole.get("properties", {})
     ),
+    "propertyNames": lambda word, value, whole: all(fits(word, key) for key in value),
     "anyOf": lambda word, value, whole: any(fits(one, value) for one in word),
     "oneOf": lambda word, value, whole: sum(fits(one, value) for one in word) == 1,
 }
@@ -114,12 +115,21 @@ def test_it_refuses_steps_that_the_parser_refuses(step: str) -> None:
     "more",
     [
         *("colour: red", "risk_level: extreme", "trigger_keywords: x", "trigger_keywords: []"),
-        *("hooks: x", "hooks: {before: x}", "hooks: {pre: a/b}", "hooks: {pre: []}", "agent: 5"),
+        *(
+            "hooks: x",
+            "hooks: {before: x}",
+            "hooks: {pre: a/b}",
+            "inputs: {a: {}}",
+            "inputs: {A: {type: text}}",
+            "agent: 5",
+        ),
     ],
 )
 def test_it_refuses_keys_that_the_parser_refuses(more: str) -> None:
     steps = "steps: [{name: a, type: tool, tool: git_status}]"
     assert both(f"---\nname: demo\n{steps}\n---\n") == (True, True)
+    given = "inputs: {a: {type: choice, choices: [x], default: x}, b: {type: integer, default: 5}}"
+    assert both(f"---\nname: demo\n{given}\nhooks: {{pre: []}}\n{steps}\n---\n") == (True, True)
     assert both(f"---\nname: demo\n{steps}\n{more}\n---\n") == (False, False)
     assert both(f"---\n{steps}\n---\n") == (False, False)
     assert both("---\nname: demo\nsteps: []\n---\n") == (False, False)

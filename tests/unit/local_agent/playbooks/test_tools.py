@@ -16,13 +16,14 @@ def test_the_tools_and_their_arguments_are_those_of_the_table() -> None:
         "read_file": ["path"],
         "list_files": ["glob"],
         "search": ["query", "glob"],
+        "git_tags": ["limit"],
         "git_status": [],
         "git_log": ["since", "limit"],
         "git_diff": ["base", "head"],
         "propose_change": ["request"],
         "write_file": ["path", "content"],
         "apply_diff": ["diff"],
-        "run_command": ["argv", "cwd", "timeout_s"],
+        "run_command": ["argv", "cwd", "timeout_s", "stdin"],
     }
     assert all(name == tool.name for name, tool in TOOLS.items())
 

@@ -26,6 +26,7 @@ from local_agent.playbooks.values import (
 )
 from tests.each import each
 
+WORDS = {"message": "do {ask.result.text}", "inputs.name": "{message}; $(x)"}
 RESULTS: dict[str, Any] = {
     "log": {"commits": [{"id": "a1", "subject": "Fix"}, {"id": "b2"}], "count": 2},
     "ask": {"text": "3"},
@@ -258,26 +259,26 @@ def test_not_equal_is_the_opposite_of_equal_wherever_there_is_a_value(
     ],
 )
 def test_a_template_takes_plain_values_once(template: str, shown: str) -> None:
-    assert render(template, "do {ask.result.text}", RESULTS, RESULTS.keys()) == shown
+    assert render(template, WORDS, RESULTS, RESULTS.keys()) == shown
 
 
 def test_what_a_step_gave_is_not_read_as_a_template() -> None:
-    assert render("{s.result}", "secret", {"s": "{message}"}, ["s"]) == "{message}"
+    assert render("{s.result}", {"message": "secret"}, {"s": "{message}"}, ["s"]) == "{message}"
 
 
 @given(st.text(), st.text(), st.dictionaries(st.sampled_from(["a", "b"]), json_values))
 def test_to_render_never_fails(template: str, message: str, results: dict[str, Any]) -> None:
     text = f"{template}{{a.result.0}}{{b.result}}{template}{{message}}"
-    assert len(render(text, message, results, ["a", "b"])) <= MAX_RENDERED_CHARS
+    assert len(render(text, {"message": message}, results, ["a", "b"])) <= MAX_RENDERED_CHARS
 
 
 @pytest.mark.cpu(6)
 def test_what_is_rendered_is_bounded() -> None:
     template = "{s.result}" * 6_000
-    text = render(template, "", {"s": "x" * 1_000_000}, ["s"])
+    text = render(template, {}, {"s": "x" * 1_000_000}, ["s"])
     assert len(text) == MAX_RENDERED_CHARS
     assert text.endswith("x…")
-    assert len(render("y" * MAX_RENDERED_CHARS, "", {}, [])) == MAX_RENDERED_CHARS
+    assert len(render("y" * MAX_RENDERED_CHARS, {}, {}, [])) == MAX_RENDERED_CHARS
 
 
 def step(
@@ -307,14 +308,38 @@ GIVEN: dict[str, Any] = {
         ({}, {"query": "t.result.text"}, {"query": "words"}),
         ({"query": "mine"}, {"query": "skipped.result.x"}, {"query": "mine"}),
         ({"glob": "*.py"}, {"query": "s.result.query"}, {"query": "q", "glob": "*.py"}),
+        ({"query": "{message}!"}, None, {"query": "do {ask.result.text}!"}),
+        ({"query": "{inputs.name} {s.result.query}"}, None, {"query": "{message}; $(x) q"}),
+        (
+            {"query": '{"a": {"b": 1}} {no.result} {}'},
+            None,
+            {"query": '{"a": {"b": 1}} {no.result} {}'},
+        ),
     ],
 )
 def test_arguments_come_from_both_and_those_written_down_win(
     args: dict[str, Any], args_from: str | dict[str, str] | None, expected: dict[str, Any]
 ) -> None:
-    assert (
-        resolve_arguments(step(args=args, args_from=args_from), GIVEN, TOOLS["search"]) == expected
+    given = step(args=args, args_from=args_from)
+    assert resolve_arguments(given, GIVEN, TOOLS["search"], words=WORDS) == expected
+
+
+def test_an_entry_of_argv_stays_one_whatever_is_put_in() -> None:
+    given = step(
+        args={"argv": ["echo", "{inputs.name}", "-{s.result.query}-"], "stdin": "{message}"}
     )
+    assert resolve_arguments(given, GIVEN, TOOLS["run_command"], words=WORDS) == {
+        "argv": ["echo", "{message}; $(x)", "-q-"],
+        "stdin": "do {ask.result.text}",
+    }
+
+
+@each("text", ["{skipped.result.x}", "a {s.result.nothing} b", "{inputs.other}"])
+def test_what_is_missing_in_an_argument_fails_the_step_and_is_named(text: str) -> None:
+    steps = [*GIVEN, "skipped"]
+    with pytest.raises(MissingValueError) as caught:
+        resolve_arguments(step(args={"query": text}), GIVEN, TOOLS["search"], steps=steps)
+    assert str(caught.value.facts["path"]) in text
 
 
 @each(

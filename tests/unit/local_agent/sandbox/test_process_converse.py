@@ -6,14 +6,14 @@ import asyncio
 import sys
 from pathlib import Path
 
-from local_agent.sandbox.process import Exit, Limits, converse
+from local_agent.sandbox.process import Exit, Limits, run_child
 
 LIMITS = Limits(timeout_s=10, grace_s=0.2, output_cap_bytes=1000)
 
 
 async def told(script: str, said: bytes, *, cancel: asyncio.Event | None = None) -> Exit:
     argv = [sys.executable, "-I", "-S", "-c", script]
-    return await converse(argv, said, cwd=Path("/"), env={}, limits=LIMITS, cancel=cancel)
+    return await run_child(argv, said=said, cwd=Path("/"), env={}, limits=LIMITS, cancel=cancel)
 
 
 async def test_a_child_reads_what_is_said_to_its_end() -> None:

@@ -12,7 +12,7 @@ from common.errors import CodexBridgeError
 from local_agent.faces.window import program
 from local_agent.faces.window.program import PASSED_ON, WindowProgram, Windows, is_dark, theme_of
 from local_agent.faces.window.wire import Answer, encode_answer
-from local_agent.sandbox.process import Exit, converse
+from local_agent.sandbox.process import Exit, run_child
 from tests import windows
 
 BUS = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"}
@@ -68,11 +68,11 @@ def test_it_is_looked_for_then_on_or_off_with_the_reason() -> None:
 def instead(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """Let another program stand in for the window."""
 
-    async def start(argv: list[str], said: bytes, **options: object) -> Exit:
+    async def start(argv: list[str], **options: object) -> Exit:
         other = [sys.executable, "-I", "-S", "-c", script]
-        return await converse(other, said, **options)  # type: ignore[arg-type]  # handed through
+        return await run_child(other, **options)  # type: ignore[arg-type]  # handed through
 
-    monkeypatch.setattr(program, "converse", start)
+    monkeypatch.setattr(program, "run_child", start)
 
 
 async def asked(environ: dict[str, str] = DISPLAY) -> Answer:
@@ -135,12 +135,12 @@ async def test_no_variable_that_could_bring_code_in_reaches_the_window(
 ) -> None:
     seen: dict[str, str] = {}
 
-    async def start(argv: list[str], said: bytes, *, env: dict[str, str], **_: object) -> Exit:
+    async def start(argv: list[str], *, env: dict[str, str], **_: object) -> Exit:
         seen.update(env)
         assert argv[1] == "-I"
         raise OSError
 
-    monkeypatch.setattr(program, "converse", start)
+    monkeypatch.setattr(program, "run_child", start)
     evil = dict.fromkeys(
         ("TCLLIBPATH", "TK_LIBRARY", "TCL_LIBRARY", "PYTHONPATH", "PYTHONSTARTUP", "LD_PRELOAD"),
         "/evil",
