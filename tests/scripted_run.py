@@ -17,6 +17,7 @@ from local_agent.playbooks.prompts import Messages
 from local_agent.playbooks.runs import Place, Result, StepResult
 from local_agent.playbooks.session import (
     Arguments,
+    Asking,
     Changing,
     Decision,
     Event,
@@ -149,7 +150,7 @@ class ScriptedAuthority:
         self.performed: list[tuple[str, str]] = []
 
     async def ask(
-        self, step: Place, message: str | None, parts: Sequence[Changing], *, is_gate: bool
+        self, step: Place, asking: Asking | None, parts: Sequence[Changing], *, is_gate: bool
     ) -> ScriptedQuestion | Result:
         """Put a question."""
         name = f"gate {step}" if is_gate else parts[0].step.name
@@ -160,7 +161,7 @@ class ScriptedAuthority:
         assert all(not one.is_open for one in self.asked), "one question at a time"
         number = f"q{len(self.asked) + 1}"
         sealed = parts[: self.together] if is_gate else parts
-        question = ScriptedQuestion(self, step, message or name, sealed, number)
+        question = ScriptedQuestion(self, step, asking.text if asking else name, sealed, number)
         self.asked.append(question)
         answer = self.answers.get(name, self.answers.get("*"))
         if answer is not None:

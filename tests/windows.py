@@ -179,7 +179,8 @@ RUN: dict[str, Any] = {
         {"index": 4, "name": "write the fix"},
         {"index": 5, "name": "更新文档"},
     ],
-    "message": "确认后将检查格式并写入文件。\nThe tests are run afterwards.",
+    "message": "确认后将检查格式并写入文件：⟨1⟩\nThe tests are run afterwards.",
+    "inserted": [["agent:plan", "Retry logins on server errors"]],
     "in_workspace": True,
 }
 

@@ -164,7 +164,8 @@ class Steps(SeedModel):
         definition_sha256: Of the playbook's file, as the run has it.
         playbook: Its name.
         total: How many steps it has.
-        message: Of its gate; empty where none asks.
+        message: Of its gate, with marks where something was put in; empty where none asks.
+        inserted: What was put in, each with where it is from.
         in_workspace: Its file lies in a workspace.
     """
 
@@ -174,6 +175,7 @@ class Steps(SeedModel):
     playbook: str
     total: int = Field(ge=1)
     message: str = ""
+    inserted: tuple[tuple[str, str], ...] = ()
     in_workspace: Literal[True] | None = None
     parts: tuple[StepPart, ...] = ()
 

@@ -283,7 +283,7 @@ class _Terminal:
         """Print a line within the margin, also what of it has no room in one."""
         for line in fold(text, self._room(8)):
             self._line(f"{mark}{self._screen.ink(colour, line) if colour else line}")
-            mark = "        "
+            mark = GUTTER if mark == GUTTER else "        "
 
     def _room(self, margin: int, *, least: int = MIN_CELLS) -> int:
         """Return the cells of a line; where nobody watches, no line is broken."""
@@ -315,7 +315,7 @@ class _Terminal:
         """Ask on this terminal where a person sits at it; else say how to decide."""
         from local_agent.cli.decide import decide_here
 
-        self._note(one_line(event["message"], 300), "bold")
+        self._note(one_line(event["message"], 300), mark=GUTTER)  # in whoever's words
         if not (at_keyboard() and sys.stdout.isatty()):
             if self._waits(event["short_id"]):
                 self._note(self._screen.say(WAITS, task=event["short_id"]), "dim")

@@ -227,6 +227,10 @@ def _run(result: Json) -> RunStep | None:
         steps=tuple(NamedStep(one["index"], one["name"]) for one in of.get("parts", [of])),
         message=clip_bytes(reveal(of.get("message", "")), MAX_SAID_BYTES),
         in_workspace=of.get("inWorkspace", False),
+        inserted=tuple(
+            (source, clip_bytes(reveal(text), MAX_SAID_BYTES))
+            for source, text in of.get("inserted", ())
+        ),
     )
 
 

@@ -26,7 +26,7 @@ from local_agent.flow.run_asking import Asker
 from local_agent.flow.run_changes import Changes, Done
 from local_agent.flow.run_questions import OpenQuestion
 from local_agent.playbooks.events import gate_result
-from local_agent.playbooks.session import Decision, Event
+from local_agent.playbooks.session import Asking, Decision, Event
 from local_agent.propose.base import Proposed
 from local_agent.store.runs import StoredRun
 from local_agent.workspace.registry import Workspace
@@ -180,7 +180,7 @@ class RollBack:
         )
         count = sum(len(step.left) for step in batch)
         message = say(ASKS, self._lang, playbook=self._run.name, count=count)
-        return self._asker.steps(message, parts)
+        return self._asker.steps(Asking(message), parts)
 
     async def _is_settled(self, batch: Sequence[_Step]) -> bool:
         """Take in what was taken back, and tell whether all of it was."""

@@ -29,6 +29,7 @@ from local_agent.playbooks.prompts import Messages
 from local_agent.playbooks.runs import Place, Result
 from local_agent.playbooks.session import (
     Arguments,
+    Asking,
     Changing,
     Question,
 )
@@ -94,7 +95,7 @@ class Asker:
         self._in_workspace = True if in_workspace else None
 
     async def ask(
-        self, step: Place, message: str | None, parts: Sequence[Changing], *, is_gate: bool
+        self, step: Place, asking: Asking | None, parts: Sequence[Changing], *, is_gate: bool
     ) -> Question | Result:
         """Ask about these steps, or as many of them as can be sealed together.
 
@@ -109,8 +110,10 @@ class Asker:
             if wanted.result is not None:
                 return wanted.result
             sealed = [(changing, wanted)]
-        told = message if message is not None else self._about(parts[0])
-        proposed = self._of_gate(told, sealed) if is_gate else self._of_step(told, *sealed[0])
+        if asking is not None:
+            proposed = self._of_gate(asking, sealed)
+        else:
+            proposed = self._of_step(self._about(parts[0]), *sealed[0])
         name = self._definition.steps[step.index].name if is_gate else parts[0].step.name
         return await self.put(str(step), proposed, sealed, name=name)
 
@@ -194,7 +197,7 @@ class Asker:
         if not found:
             return found
         try:
-            return found[: await self.fit(self._of_gate("", found))]
+            return found[: await self.fit(self._of_gate(Asking(""), found))]
         except CodexBridgeError:
             return []
 
@@ -216,22 +219,23 @@ class Asker:
             step=step,
         )
 
-    def steps(self, message: str, parts: Iterable[StepPart]) -> Proposed:
+    def steps(self, asking: Asking, parts: Iterable[StepPart]) -> Proposed:
         """Return the proposal of several steps under one question."""
         whole = Steps(
             run=self._run.run_id,
             definition_sha256=self._run.definition,
             playbook=self._definition.name,
             total=len(self._definition.steps),
-            message=message,
+            message=asking.own or asking.text,
+            inserted=asking.inserted,
             in_workspace=self._in_workspace,
             parts=tuple(parts),
         )
-        return Proposed(whole, message, LocalApproval(action="steps"))
+        return Proposed(whole, asking.text, LocalApproval(action="steps"))
 
-    def _of_gate(self, message: str, parts: Sequence[tuple[Changing, Wanted]]) -> Proposed:
+    def _of_gate(self, asking: Asking, parts: Sequence[tuple[Changing, Wanted]]) -> Proposed:
         return self.steps(
-            message,
+            asking,
             (
                 StepPart(
                     index=changing.place.index,

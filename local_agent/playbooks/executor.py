@@ -27,6 +27,7 @@ from local_agent.playbooks.prompts import messages
 from local_agent.playbooks.runs import Phase, Place, Result, StepResult, StepStatus, finished
 from local_agent.playbooks.session import (
     AiEngine,
+    Asking,
     Changing,
     Decision,
     Ending,
@@ -266,13 +267,11 @@ class TaskExecutor:
         self, steps: _Steps, index: int, step: StepDefinition, began: int
     ) -> AsyncGenerator[Event]:
         await _close(steps)
-        template = step.message_template or step.name
-        said = values.render(template, steps.words, steps.results, steps.names)
-        message = said if len(said) <= MESSAGE_CHARS else said[:MESSAGE_CHARS] + "…"
+        asking = _asking(steps, step.message_template or step.name)
         place = steps.place(index)
         await steps.context.log.at(place)
         ask = partial(
-            steps.context.authority.ask, place, message, _ahead(steps, index), is_gate=True
+            steps.context.authority.ask, place, asking, _ahead(steps, index), is_gate=True
         )
         async with aclosing(self._asked(steps, index, ask, began)) as following:
             async for event in following:
@@ -407,6 +406,27 @@ class TaskExecutor:
 
 
 _OF_HOOKS: Final = frozenset({"function_result", "confirmation_required", "gate_result"})
+
+
+def _asking(steps: _Steps, template: str) -> Asking:
+    """Return what a gate says, its author's words apart from what was put in."""
+    text = own = ""
+    found: dict[str, tuple[str, str]] = {}
+    types = {one.name: one.type for one in steps.definition.steps}
+    for name, whole in values.filled(template, steps.words, steps.results, steps.names):
+        left = MESSAGE_CHARS - len(text)
+        piece = whole if len(whole) <= left else whole[:left] + "…"
+        text += piece
+        if name:
+            source = name.replace("inputs.", "input:", 1)
+            if name not in steps.words:
+                step = values.parse_path(name, steps.names).step
+                source = f"{types[step]}:{step}"
+            found.setdefault(name, (source, piece))
+        own += f"⟨{[*found].index(name) + 1}⟩" if name else piece
+        if len(text) > MESSAGE_CHARS:
+            break
+    return Asking(text, own, tuple(found.values()))
 
 
 def _ahead(steps: _Steps, gate: int) -> list[Changing]:

@@ -34,6 +34,22 @@ class Changing:
     arguments: Arguments
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a gate says.
+
+    Attributes:
+        text: All of it.
+        own: The words of its author, with ``⟨1⟩`` where something was put in.
+        inserted: What was put in, with where that is from: ``message``, ``input:NAME``,
+            ``agent:STEP`` or ``tool:STEP``.
+    """
+
+    text: str
+    own: str = ""
+    inserted: tuple[tuple[str, str], ...] = ()
+
+
 class Question(Protocol):
     """A question of a run that a person is asked at this machine.
 
@@ -85,7 +101,7 @@ class Authority(Protocol):
     """Asks a person, and performs what was approved."""
 
     async def ask(
-        self, step: Place, message: str | None, parts: Sequence[Changing], *, is_gate: bool
+        self, step: Place, asking: Asking | None, parts: Sequence[Changing], *, is_gate: bool
     ) -> Question | Result:
         """Ask about these steps, or as many of them as can be sealed together.
 

@@ -132,6 +132,7 @@ class RunStep:
         total: How many steps the playbook has.
         steps: Those that are asked about, in order.
         message: Of its gate, in the words of its author; empty where none asks.
+        inserted: What was put into it at ``⟨1⟩`` and so on, each with where it is from.
         in_workspace: Its file lies in a workspace, so that its text is not to be trusted.
     """
 
@@ -140,6 +141,7 @@ class RunStep:
     steps: tuple[NamedStep, ...]
     message: str = ""
     in_workspace: bool = False
+    inserted: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,20 @@ AUTHOR: Final = Sentence(
     en="in the words of the playbook's author: not checked, and no part of what you approve",
     zh="剧本作者的原话：未经核实，不属于批准内容",
 )
+SOURCES: Final = {
+    "message": Sentence(en="⟨{number}⟩ stands for the request:", zh="⟨{number}⟩ 是请求原文："),
+    "input": Sentence(
+        en="⟨{number}⟩ stands for the input {name}, as it was given:",
+        zh="⟨{number}⟩ 是输入 {name} 的值：",
+    ),
+    "agent": Sentence(
+        en="⟨{number}⟩ stands for what the model answered in step {name}:",
+        zh="⟨{number}⟩ 是模型在步骤 {name} 中的回答：",
+    ),
+    "tool": Sentence(
+        en="⟨{number}⟩ stands for a result of step {name}:", zh="⟨{number}⟩ 是步骤 {name} 的结果："
+    ),
+}
 NUMBERED: Final = Sentence(
     en="{number} of {total}: {name}", zh="第 {number} 步，共 {total} 步：{name}"
 )
@@ -109,10 +123,17 @@ def run_facts(question: Question) -> Iterator[Part]:
     name = value(one_line(run.playbook, _NAME_BYTES), "strong")
     yield Fact("run", (name, *_place(question, run), *_origin(run)))
     if run.message and not _takes_back(question):  # then the words are ours, and the title's
-        lines = run.message.split("\n")[:_MESSAGE_LINES]
-        yield Fact(
-            "message", (value(text(AUTHOR), "quiet"), *(value(one, "quoted") for one in lines))
-        )
+        said = [value(text(AUTHOR), "quiet"), *_quoted(run.message)]
+        for number, (source, words) in enumerate(run.inserted, 1):
+            kind, _, of = source.partition(":")
+            facts = {"number": number, "name": one_line(of, _NAME_BYTES)}
+            said.append(value(text(SOURCES.get(kind, SOURCES["tool"]), **facts), "quiet"))
+            said += _quoted(words)
+        yield Fact("message", tuple(said))
+
+
+def _quoted(words: str) -> list[Value]:
+    return [value(one, "quoted") for one in words.split("\n")[:_MESSAGE_LINES]]
 
 
 def step_fact(question: Question, number: int, undo: Value) -> Fact:

@@ -347,11 +347,11 @@ def _asked(view: QuestionView, layout: Layout) -> Iterator[str]:
     yield from layout.row(words.WORKSPACE, place, exactly=True)
     yield from layout.row(words.ASKED_BY, [("plain", view.asked_by.to(layout.lang))])
     if view.request:
-        yield from layout.row(words.REQUEST, [("plain", view.request)], exactly=True)
+        yield from layout.row(words.REQUEST, [("quoted", view.request)], exactly=True)
     if revision := view.revision:
         is_of = layout.say(words.VERSION_OF, version=revision.version, task=revision.task)
         first = layout.say(words.FIRST_REQUEST, request=revision.first)
-        values: list[Toned] = [("strong", is_of), ("plain", first)]
+        values: list[Toned] = [("strong", is_of), ("quoted", first)]
         yield from layout.row(words.VERSION, values, exactly=True)
 
 

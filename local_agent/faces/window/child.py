@@ -31,6 +31,7 @@ from local_agent.faces.window.page import (
     NARROW,
     NONE_TICKED,
     NOT_WHOLE,
+    QUOTED,
     READ_FIRST,
     READY,
     REJECT,
@@ -194,7 +195,8 @@ class Frame:
             pady=0,
             wrap="char" if has_cjk(request) else "word",
         )
-        pane.put([(request, "")])
+        pane.fact_tags()
+        pane.put([(request, QUOTED)])
         return pane
 
     def _middle(self, parent: tk.Misc, page: Page) -> tk.Frame:

@@ -316,7 +316,7 @@ function RequestBubble({ told }) {
       ${task.retry_of_short_id && html` · <a href=${`#/tasks/${task.retry_of_short_id}`}>
         ${task.retry_of_short_id}</a>`}
       ${task.part && html` · <a href=${`#/tasks/${task.part.run}`}>${wanted(told.row)}</a>`}</p>
-    <p class="request-text"><${Shown} text=${task.text} /></p>
+    <p class="request-text quoted"><${Shown} text=${task.text} /></p>
   </section>`;
 }
 
@@ -745,7 +745,7 @@ export function Approvals() {
       <div class="listed-top"><a class="mono" href=${`#/tasks/${row.short_id}`}>${row.short_id}</a>
         <span class=${row.risk === "normal" ? "pill" : "alarm"}>${t(row.risk === "normal" ? "normal-risk" : "high-risk")}</span>
         <strong class="countdown">${timeLeft(row.expires_at, now)}</strong></div>
-      <p class="request-text"><${Shown} text=${wanted(row)} /></p>
+      <p class="request-text quoted"><${Shown} text=${wanted(row)} /></p>
       <p class="quiet"><${Sender} row=${row} />${row.workspace && ` · ${row.workspace}`}</p>
       <div class="actions"><${Remind} task=${row.short_id} />
         <a class="button" href=${`#/tasks/${row.short_id}`}>${t("look")}</a></div>
