@@ -203,6 +203,7 @@ class ScriptedApplier:
         paths: tuple[str, ...] | None,
         short_id: str,
         whole: bool = True,
+        through: Mapping[str, str] | None = None,
     ) -> PreparedChange:
         """Return the same files again, as if that took them back."""
         self.whole = whole

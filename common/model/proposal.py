@@ -96,12 +96,15 @@ class Undo(SeedModel):
         task: Short ID of the task whose change it takes back.
         paths: The files to take back; absent for all of them.
         part: Which of the several operations of that task, from 0; absent where it was one.
+        through: SHA-256 of files that a command of the same run has changed since, by path: as it
+            left them they are taken back as well.  Our addition.
     """
 
     type: Literal["undo"] = "undo"
     task: str
     paths: tuple[str, ...] | None = None
     part: int | None = Field(default=None, ge=0)
+    through: dict[str, str] | None = None
 
 
 class GitSync(SeedModel):

@@ -298,6 +298,7 @@ class Applier(Protocol):
         paths: tuple[str, ...] | None,
         short_id: str,
         whole: bool = True,
+        through: Mapping[str, str] = ...,
     ) -> PreparedChange:
         """Compute the reverse of an applied change; nothing is touched."""
         ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
@@ -88,10 +88,12 @@ class RollBack:
         self._explain = explain
         self._lang = lang
         self._timeout_s = timeout_s
+        self._through: Mapping[str, str] = {}
 
     async def events(self) -> AsyncGenerator[Event]:
         """Take it back, and tell what is asked and what came of it; the result comes last."""
         entries, steps = await self._planned()
+        self._through = await self._changes.through()
         try:
             await asyncio.to_thread(self._check, steps)
         except CodexBridgeError as error:
@@ -165,7 +167,7 @@ class RollBack:
             for path, left in there.items():
                 found = tree.find(parts_of(path))
                 now = found and (hashlib.sha256(found.data).hexdigest(), mode_of(found.mode))
-                if now != left:
+                if now != left and not (now and now[0] == self._through.get(path)):
                     raise StateError("run.changed-since", path=path)
 
     def _proposed(self, batch: Sequence[_Step]) -> Proposed:
@@ -174,7 +176,12 @@ class RollBack:
                 index=step.done.place.index,
                 name=self._changes.step_name(step.done),
                 action="undo",
-                proposal=Undo(task=step.done.task.short_id, part=step.done.part, paths=step.left),
+                proposal=Undo(
+                    task=step.done.task.short_id,
+                    part=step.done.part,
+                    paths=step.left,
+                    through=dict(self._through) or None,
+                ),
             )
             for step in batch
         )

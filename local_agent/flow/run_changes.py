@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from common.errors import CodexBridgeError, StateError, StoreError
+from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.home import Home, private_dir, read_private
 from common.model.state import Reason
 from common.seal import Seal, SealedChange, read_changes
@@ -38,6 +39,9 @@ from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task
 from local_agent.workspace import paths
+from local_agent.workspace.registry import Workspace
+from local_agent.workspace.tree import open_tree
+from local_agent.workspace.tree import parts_of as parts_of_path
 
 BACKUPS: Final = "backups"
 
@@ -131,6 +135,16 @@ class Changes:
             return {"path": one.path, "size": one.size, "sha256": one.new_sha256}
         names = {name for one in changes for name in (one.path, one.old_path) if name}
         return {"files": sorted(names)}
+
+    async def note_left(self, workspace: Workspace) -> None:
+        """Keep how a command has left the files that were changed before it."""
+        paths = {one.resource_id for one in self._entries if one.resource_type == "file"}
+        found = await asyncio.to_thread(_hashes, workspace, paths)
+        await self._db.run(self._db.journal.runs.leave, self._run.run_id, found)
+
+    async def through(self) -> Mapping[str, str]:
+        """Return how commands have left files that were changed before them."""
+        return await self._db.run(self._db.journal.runs.left, self._run.run_id)
 
     async def left(self, done: Done) -> tuple[str, ...]:
         """Return what of a part no undo has taken back."""
@@ -240,6 +254,16 @@ def _counts(outcome: str | None, seal: Seal) -> bool:
     if ACTIONS[seal.action].undoable:  # files are changed all or none
         return outcome == Reason.COMPLETED
     return outcome not in (Reason.DRIFTED, Reason.REFUSED)
+
+
+def _hashes(workspace: Workspace, paths: Iterable[str]) -> dict[str, str]:
+    found = {}
+    with open_tree(workspace.path) as tree:
+        for path in paths:
+            with suppress(InputError):  # something else stands in its place
+                if (file := tree.find(parts_of_path(path))) is not None:
+                    found[path] = hashlib.sha256(file.data).hexdigest()
+    return found
 
 
 def _is_command(done: Done) -> bool:

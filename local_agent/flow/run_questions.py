@@ -140,6 +140,8 @@ class OpenQuestion:
         ended = self._ends.get(number)
         self.done, self.since = number + 1, self.now()
         await self.changes.look()
+        if changing.step.tool == "run_command":
+            await self.changes.note_left(self.workspace)
         if ended is None or ended.reason is not Reason.COMPLETED:
             how = ended or self.ended_task
             drifted = how is not None and how.reason is Reason.DRIFTED

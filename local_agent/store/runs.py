@@ -6,7 +6,7 @@ What was asked and done stands with the step's own task (`tasks.run`), approval 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -218,6 +218,15 @@ class Runs:
                 self._db.run(
                     "UPDATE runs SET current_step = ? WHERE run_id = ?", current_step, run_id
                 )
+
+    def leave(self, run_id: str, files: Mapping[str, str]) -> None:
+        """Record how a command of a run has left files, each by its SHA-256."""
+        for path, sha256 in files.items():
+            self._db.run("REPLACE INTO run_files VALUES (?, ?, ?)", run_id, path, sha256)
+
+    def left(self, run_id: str) -> dict[str, str]:
+        """Return how commands of a run have left files, each by its SHA-256."""
+        return dict(self._db.all("SELECT path, sha256 FROM run_files WHERE run_id = ?", run_id))
 
     def forget(self, before_ms: int) -> Sequence[tuple[str, str]]:
         """Forget what runs were told and what their steps gave, where all of it is older.

@@ -15,6 +15,7 @@ import asyncio
 import errno
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from common.access_lists import without_list
@@ -102,6 +103,7 @@ class Applier:
         paths: tuple[str, ...] | None,
         short_id: str,
         whole: bool = True,
+        through: Mapping[str, str] = MappingProxyType({}),
     ) -> PreparedChange:
         """Describe what taking a change back would do; the workspace is only read.
 
@@ -112,6 +114,7 @@ class Applier:
             short_id: The task that the change belonged to.
             whole: False where the change was cut off: what is as it left it is taken back, and
                 what is not is left.
+            through: SHA-256 of files as something else has left them since that goes back as well.
 
         Raises:
             StateError: ``undo.not-a-change``; ``undo.elsewhere``: it was made in another folder;
@@ -121,7 +124,7 @@ class Applier:
             InputError: ``diff.unknown-path``; as `prepare`.
         """
         return await asyncio.to_thread(
-            self._prepare_undo, workspace, seal, paths, short_id, whole=whole
+            self._prepare_undo, workspace, seal, paths, short_id, whole=whole, through=through
         )
 
     async def run(self, grant: Grant, *, workspace: Workspace) -> ChangeOutcome:
@@ -175,6 +178,7 @@ class Applier:
         short_id: str,
         *,
         whole: bool,
+        through: Mapping[str, str],
     ) -> PreparedChange:
         if "changes" not in seal.payload:
             raise StateError("undo.not-a-change", short_id=seal.short_id)
@@ -183,7 +187,9 @@ class Applier:
         with open_tree(workspace.path, deny=workspace.deny) as tree:
             if not tree.is_at(seal.workspace):
                 raise StateError("undo.elsewhere", path=seal.workspace.path)
-            back, undone = reverse_change(tree, seal, self._backups, paths=paths, whole=whole)
+            back, undone = reverse_change(
+                tree, seal, self._backups, paths=paths, whole=whole, through=through
+            )
         # Opened anew: a tree remembers each folder that it was in, and only those on the way to
         # what is taken back are sealed.
         with open_tree(workspace.path, deny=workspace.deny) as tree:

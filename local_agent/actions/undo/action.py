@@ -71,6 +71,7 @@ class UndoChange:
             paths=wanted.paths or applied.left,
             short_id=wanted.task,
             whole=applied.whole or wanted.paths is not None,
+            through=wanted.through or {},
         )
         return sealable_change("undo", prepared)
 

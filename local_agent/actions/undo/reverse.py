@@ -6,8 +6,9 @@ taken back alone.  Blocking.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from common.diff.model import MAX_BYTES, MAX_HUNKS, DiffModel, FileDiff
@@ -17,6 +18,7 @@ from common.diff.render import render
 from common.errors import InputError, StateError
 from common.seal import Seal, SealedChange, read_changes
 from local_agent.actions.changes.describe import Described, mode_of, sha256
+from local_agent.propose.scratch.diffing import EXECUTABLE, Change, Side, make_diff
 from local_agent.safety.backups import Backups
 from local_agent.workspace.temporary_files import find_file
 from local_agent.workspace.tree import Found, Tree, parts_of
@@ -32,6 +34,7 @@ def reverse_change(
     *,
     paths: Collection[str] | None,
     whole: bool = True,
+    through: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[DiffModel, tuple[SealedChange, ...]]:
     """Return the diff that takes a change back, and what it takes back.
 
@@ -41,6 +44,7 @@ def reverse_change(
         backups: What was kept when it was made.
         paths: The files to take back, as the change names them; None for all.
         whole: False takes back those that are as the change left them, and leaves all others.
+        through: SHA-256 of files as something else has left them since that goes back as well.
 
     Raises:
         StateError: ``undo.expired``; ``undo.damaged``; ``undo.already``; ``undo.changed``
@@ -51,7 +55,10 @@ def reverse_change(
     if paths is not None:
         model = select(model, paths)
     by_path = {change.path: change for change in read_changes(seal.payload)}
-    made = [_Made(tree, backups, file, by_path[file.path]) for file in model.files]
+    made = [
+        _Made(tree, backups, file, by_path[file.path], through.get(file.path))
+        for file in model.files
+    ]
     if not whole:
         made = [one for one in made if _is_there(one)] or made
     _check_ours(made)
@@ -115,10 +122,21 @@ class _Made:
     backups: Backups
     file: FileDiff
     change: SealedChange
+    through: str | None = None
+
+    def is_through(self) -> bool:
+        """Tell whether it is as something else has left it that goes back as well."""
+        if self.through is None or self.change.op not in ("add", "modify"):
+            return False
+        found = self._now(self.change.path)
+        is_left = found is not None and sha256(found.data) == self.through
+        return is_left and self.through != self.change.old_sha256
 
     def is_ours(self) -> bool:
         """Tell whether the file is exactly as the change left it."""
         change = self.change
+        if self.is_through():
+            return True
         if change.op == "delete":
             return self._now(change.path) is None
         if change.op == "rename" and self._now(change.old_path or "") is not None:
@@ -143,8 +161,20 @@ class _Made:
         change = self.change
         if change.op != "copy" and change.old_sha256 is not None:
             self.backups.content(change.old_sha256)
+        if self.is_through() and (now := self._now(change.path)) is not None:
+            return self._from(now)
         found = self._now(change.path) if change.op == "copy" else None
         return _taken_back(self.file, change, b"" if found is None else found.data)
+
+    def _from(self, now: Found) -> FileDiff:
+        """Return what makes of a file as it is now what was there before the change."""
+        change, old = self.change, None
+        if change.old_sha256 is not None:
+            content = self.backups.content(change.old_sha256)
+            old = Side(content, executable=change.old_mode == EXECUTABLE)
+        side = Side(now.data, executable=mode_of(now.mode) == EXECUTABLE)
+        [file] = parse_diff(make_diff([Change(change.path, side, old)])).files
+        return file
 
     def hunk(self) -> int:
         """Return which hunk somebody's later change concerns: the first that no longer fits.

@@ -310,3 +310,34 @@ async def test_a_rollback_that_a_restart_cut_off_stands_still(desk: PlayingDesk)
     assert (await desk.state(carried))["status"] == "completed"
     result = await rolled(desk, await desk.roll_back(carried), first=2)
     assert result["status"] == "rolled_back"
+
+
+FORMAT = "printf 'x = 1\\n' > a.txt; chmod 755 a.txt"
+
+
+@pytest.mark.parametrize("old", [None, "x=0\n"])
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_file_that_the_run_formatted_itself_is_taken_back_through_that(
+    desk: PlayingDesk, old: str | None, *, again: bool
+) -> None:
+    if old is not None:
+        await asyncio.to_thread(desk.write, "a.txt", old)
+    formats = command("format", "sh", "-c", FORMAT)
+    more = [gate("more"), write("a2", "x = 2\n", path="a.txt")] if again else []
+    carried = await ran(desk, gate(), write("a", "x=1\n"), formats, *more, questions=1 + again)
+    assert await desk.files() == {"a.txt": "x = 2\n" if again else "x = 1\n"}
+    back = await desk.roll_back(carried)
+    result = await rolled(desk, back, first=1 + again, questions=1 + again)
+    assert result["status"] == "rolled_back", result
+    assert await desk.files() == ({} if old is None else {"a.txt": old})
+    told = [(one["action"], one["success"]) for one in result["rollback_results"]]
+    assert told[-2:] == [("run_command", False), ("write_file", True)]
+
+
+async def test_what_a_person_changed_after_the_command_is_not_taken_back(
+    desk: PlayingDesk,
+) -> None:
+    formats = command("format", "sh", "-c", FORMAT)
+    carried = await ran(desk, gate(), write("a", "x=1\n"), formats)
+    await asyncio.to_thread(desk.write, "a.txt", "mine\n")
+    assert "a.txt" in await refused(desk, carried)
