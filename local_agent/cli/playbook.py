@@ -373,7 +373,7 @@ def _asked_for(what: str, given: list[str], home: Home, lang: Lang) -> list[str]
         for name, one in found.definition.inputs.items():
             if name not in named and "default" not in one:
                 about = listed(one.get("description") or one.get("choices") or one["type"], lang)
-                print(f"{name} ({reveal(about)}): ", end="", flush=True)
+                print(f"{name} ({reveal(about)}): ", end="", file=sys.stderr, flush=True)
                 answers.append(f"{name}={sys.stdin.readline().strip()}")
     return answers
 

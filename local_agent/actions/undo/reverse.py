@@ -55,10 +55,8 @@ def reverse_change(
     if paths is not None:
         model = select(model, paths)
     by_path = {change.path: change for change in read_changes(seal.payload)}
-    made = [
-        _Made(tree, backups, file, by_path[file.path], through.get(file.path))
-        for file in model.files
-    ]
+    made = [_Made(tree, backups, file, by_path[file.path]) for file in model.files]
+    made = [_as_left(one, through) for one in made]
     if not whole:
         made = [one for one in made if _is_there(one)] or made
     _check_ours(made)
@@ -122,21 +120,10 @@ class _Made:
     backups: Backups
     file: FileDiff
     change: SealedChange
-    through: str | None = None
-
-    def is_through(self) -> bool:
-        """Tell whether it is as something else has left it that goes back as well."""
-        if self.through is None or self.change.op not in ("add", "modify"):
-            return False
-        found = self._now(self.change.path)
-        is_left = found is not None and sha256(found.data) == self.through
-        return is_left and self.through != self.change.old_sha256
 
     def is_ours(self) -> bool:
         """Tell whether the file is exactly as the change left it."""
         change = self.change
-        if self.is_through():
-            return True
         if change.op == "delete":
             return self._now(change.path) is None
         if change.op == "rename" and self._now(change.old_path or "") is not None:
@@ -161,20 +148,8 @@ class _Made:
         change = self.change
         if change.op != "copy" and change.old_sha256 is not None:
             self.backups.content(change.old_sha256)
-        if self.is_through() and (now := self._now(change.path)) is not None:
-            return self._from(now)
         found = self._now(change.path) if change.op == "copy" else None
         return _taken_back(self.file, change, b"" if found is None else found.data)
-
-    def _from(self, now: Found) -> FileDiff:
-        """Return what makes of a file as it is now what was there before the change."""
-        change, old = self.change, None
-        if change.old_sha256 is not None:
-            content = self.backups.content(change.old_sha256)
-            old = Side(content, executable=change.old_mode == EXECUTABLE)
-        side = Side(now.data, executable=mode_of(now.mode) == EXECUTABLE)
-        [file] = parse_diff(make_diff([Change(change.path, side, old)])).files
-        return file
 
     def hunk(self) -> int:
         """Return which hunk somebody's later change concerns: the first that no longer fits.
@@ -201,6 +176,21 @@ class _Made:
 
     def _now(self, path: str) -> Found | None:
         return find_file(self.tree, parts_of(path))
+
+
+def _as_left(made: _Made, through: Mapping[str, str]) -> _Made:
+    """Return the change as if it had left the file as something after it has."""
+    change, now = made.change, find_file(made.tree, parts_of(made.change.path))
+    is_left = now is not None and sha256(now.data) == through.get(change.path)
+    if now is None or not is_left or change.op not in ("add", "modify"):
+        return made
+    old, left = None, Side(now.data, executable=mode_of(now.mode) == EXECUTABLE)
+    if change.old_sha256 is not None:
+        content = made.backups.content(change.old_sha256)
+        old = Side(content, executable=change.old_mode == EXECUTABLE)
+    files = parse_diff(make_diff([Change(change.path, old, left)])).files if old != left else ()
+    as_left = replace(change, new_sha256=sha256(now.data), new_mode=left.mode)
+    return replace(made, file=files[0], change=as_left) if files else made
 
 
 def _taken_back(file: FileDiff, change: SealedChange, left: bytes) -> FileDiff:
