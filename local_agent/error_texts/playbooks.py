@@ -381,6 +381,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         en="{input} cannot have this value ({wanted}). Nothing ran.",
         zh="{input} 不能是这个值（{wanted}）。没有执行任何操作。",
     ),
+    "playbook.no-test": Sentence(
+        en="The workspace {workspace} has no test command. Set it: codexbridge workspace set",
+        zh="工作区 {workspace} 没有测试命令。设置方法：codexbridge workspace set",
+    ),
     "playbook.too-long": Sentence(
         en="{argument} is too long: at most {limit} bytes.",
         zh="{argument} 过长，最多 {limit} 字节。",

@@ -205,8 +205,9 @@ class Changes:
         """Return the entries of the change log for a part."""
         tool = self.tool(done)
         if not ACTIONS[done.seal.action].undoable:
-            argv = done.seal.payload.get("argv") or [done.seal.action]
-            return [self._entry(tool, "command", " ".join(argv), None, done.at)]
+            payload = done.seal.payload
+            line = payload.get("script") or " ".join(payload.get("argv", (done.seal.action,)))
+            return [self._entry(tool, "command", line, None, done.at)]
         return [
             self._entry(tool, "file", change.path, self._backup(change), done.at)
             for change in read_changes(done.seal.payload)

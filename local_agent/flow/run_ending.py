@@ -13,6 +13,7 @@ from common.text import one_line
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.executor import IN_HOOK
 from local_agent.playbooks.runs import Place, StepResult
+from local_agent.playbooks.tools import TOOLS
 from local_agent.propose.base import Asked, Proposed, answer
 from local_agent.propose.context.collected import Piece
 from local_agent.safety.disclosure import bounded
@@ -76,7 +77,7 @@ def tells_chat(
         return "outcome-of-run"
     if run.carrying == "rollback":
         return f"outcome-of-run {WHY_FAILED}"
-    kinds = {one.tool or one.type: None for one in named.values()}
+    kinds = {TOOLS[one.tool].action if one.tool else one.type for one in named.values()}
     more = {"run_command": "output-tail", "agent": LAST_ANSWER}
     return " ".join(("outcome-of-run", WHY_FAILED, *(more[one] for one in more if one in kinds)))
 

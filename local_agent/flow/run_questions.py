@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from common.errors import CodexBridgeError, StateError
+from common.model.proposal import CommandProposal
 from common.model.state import Reason
 from common.sentences import Lang
 from common.text import one_line, reveal
@@ -140,7 +141,7 @@ class OpenQuestion:
         ended = self._ends.get(number)
         self.done, self.since = number + 1, self.now()
         await self.changes.look()
-        if changing.step.tool == "run_command":
+        if isinstance(self.parts[number][1].proposal, CommandProposal):
             await self.changes.note_left(self.workspace)
         if ended is None or ended.reason is not Reason.COMPLETED:
             how = ended or self.ended_task
@@ -270,5 +271,7 @@ def about(changing: Changing, most: int) -> str:
     given = changing.arguments
     if argv := given.get("argv"):
         return one_line(shlex.join(argv), most)
+    if not given:
+        return changing.step.tool or ""
     head = f"{given['path']}: {given['content']}" if "path" in given else str(given.get("diff", ""))
     return one_line(reveal(head[: 4 * most]), most)

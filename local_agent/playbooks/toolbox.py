@@ -20,7 +20,7 @@ from common.diff.parse import parse_diff
 from common.errors import InputError
 from common.model.proposal import CommandProposal, Diff
 from common.sentences import LANGS
-from local_agent.actions.run_command.command_line import of_argv
+from local_agent.actions.run_command.command_line import of_argv, read_command_line
 from local_agent.actions.run_command.perform import MAX_TIMEOUT_S
 from local_agent.playbooks import history
 from local_agent.playbooks.globs import Glob
@@ -145,6 +145,11 @@ class Toolbox:
                 return Wanted(proposal=await asyncio.to_thread(self._as_diff, diff))
             case "run_command":
                 return Wanted(proposal=await asyncio.to_thread(_command, workspace, given))
+            case "workspace_test" if workspace.test_command:
+                line = read_command_line(workspace.test_command)
+                return Wanted(proposal=CommandProposal(cmd=line.display, argv=line.argv))
+            case "workspace_test":
+                raise InputError("playbook.no-test", workspace=workspace.name)
         raise InputError("playbook.tool", tool=tool)
 
     async def result(
@@ -171,7 +176,7 @@ class Toolbox:
             case "apply_diff":
                 diff = _encoded(tool, "diff", given["diff"])
                 return {"files": await asyncio.to_thread(_touched, diff)}
-            case "run_command" if did is not None:
+            case "run_command" | "workspace_test" if did is not None:
                 streams: Mapping[str, Any] = did.get("streams") or {}
                 texts: Result = {
                     name: await asyncio.to_thread(self._stream, streams.get(name))

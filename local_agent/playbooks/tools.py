@@ -132,5 +132,11 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
             timeout_s=Argument("number", required=False),
             stdin=_MAY_TEXT,
         ),
+        _tool(
+            "workspace_test",
+            "runs the workspace's own test command",
+            "运行工作区自己的测试命令",
+            "run_command",
+        ),
     )
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.playing import (
     gate,
     kinds,
     playing,
+    step,
     write,
 )
 
@@ -164,3 +166,18 @@ async def test_runs_and_tasks_say_the_same_of_one_that_was_cancelled(desk: Playi
     told = _row(*row)
     assert (task.reason, told["status"], told["ended"]) == ("cancelled", "failed", "cancelled")
     assert ENDINGS[told["ended"]].en == "cancelled"
+
+
+async def test_the_workspaces_own_test_command_is_run_as_any_command(desk: PlayingDesk) -> None:
+    refused = await desk.run_of(step("test", "workspace_test"))
+    assert "has no test command" in ((await desk.over(refused)).summary or "")
+    entry = desk.shelf.entries[0]
+    desk.shelf.entries[0] = replace(entry, test_command="echo tested && false || exit 4")
+    run = await desk.run_of(gate(), step("test", "workspace_test"))
+    asked = await desk.answer(run)
+    (part,) = asked.seal.payload["steps"]
+    assert part["payload"]["script"] == "echo tested && false || exit 4"
+    assert "exit code 4" in ((await desk.over(run)).summary or "")
+    assert await begun(desk, run) == [("workspace_test", part["payload"]["script"], None)]
+    (gate_event,) = [one for one in await desk.told(run) if one["type"] == "confirmation_required"]
+    assert gate_event["covers"][0]["what"] == "workspace_test"

@@ -24,6 +24,7 @@ def test_the_tools_and_their_arguments_are_those_of_the_table() -> None:
         "write_file": ["path", "content"],
         "apply_diff": ["diff"],
         "run_command": ["argv", "cwd", "timeout_s", "stdin"],
+        "workspace_test": [],
     }
     assert all(name == tool.name for name, tool in TOOLS.items())
 
@@ -35,6 +36,7 @@ def test_what_changes_something_is_an_action_that_is_approved() -> None:
         "write_file": "apply_diff",
         "apply_diff": "apply_diff",
         "run_command": "run_command",
+        "workspace_test": "run_command",
     }
 
 
