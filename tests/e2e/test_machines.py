@@ -116,7 +116,7 @@ def test_what_was_queued_offline_waits_for_a_fresh_approval(
     running.kill("agent")
     wait_until(lambda: not devices(running)["dev-1"]["online"])
     running.callback("@dev test")
-    running.hears("dev-1 has been offline since", "expires", "left")
+    running.hears("dev-1 has been offline since", "expires at")
     running.start_agent()
     short_id = running.waiting()["short_id"]
     assert not (workspace / "ran.txt").exists()
