@@ -35,7 +35,7 @@ DAY_S: Final = 86_400
 ROUND_S: Final = 1.0  # in which every agent looks at its deadline …
 SHARES: Final = 100  # … in turns, so that nothing is held up
 LOST_AFTER_S: Final = 20.0
-POSTERS: Final = 16  # connections on which callbacks come
+POSTERS: Final = 16  # connections on which callbacks come, unless more are asked for
 SPACING_S: Final = 0.002  # between two posts that are late
 
 _CLOCK = SystemClock()
@@ -255,6 +255,7 @@ class Fleet:
         self._make: Callable[[Fleet, int], Line] = GatewayLine if kind == "gateway" else RelayLine
         self._sent: dict[str, float] = {}
         self._took: list[float] = []
+        self._came: list[float] = []
         self._due = 0
         self._posters = 0
         self._all_came = asyncio.Event()
@@ -294,12 +295,15 @@ class Fleet:
         return {"cut": len(lines)}
 
     async def do_deliver(
-        self, *, requests: list[str], marks: list[str], rate: float
+        self, *, requests: list[str], marks: list[str], rate: float, posters: int = POSTERS
     ) -> dict[str, Any]:
-        """Post callbacks at a steady rate; return the microseconds until each was delivered."""
-        self._sent, self._took, self._due = {}, [], len(marks)
+        """Post callbacks at a steady rate; return the microseconds until each was delivered.
+
+        Of all together there are the seconds until the first came, and until the last one did.
+        """
+        self._sent, self._took, self._came, self._due = {}, [], [], len(marks)
         self._all_came.clear()
-        await self._open_posters()
+        await self._open_posters(posters)
         begun = time.perf_counter()
         for number, (request, mark) in enumerate(zip(requests, marks, strict=True)):
             await asyncio.sleep(max(0.0, begun + number / rate - time.perf_counter()))
@@ -311,13 +315,19 @@ class Fleet:
                 await self._all_came.wait()
         except TimeoutError:
             pass
-        return {"us": [round(seconds * 1e6) for seconds in self._took], "lost": len(self._sent)}
+        return {
+            "us": [round(seconds * 1e6) for seconds in self._took],
+            "lost": len(self._sent),
+            "first_s": self._came[0] - begun if self._came else None,
+            "last_s": self._came[-1] - begun if self._came else None,
+        }
 
     def delivered(self, text: str) -> None:
         """Note the moment when a text with a mark came."""
         sent = self._sent.pop(text.rpartition(" ")[2], None)
         if sent is not None:
-            self._took.append(time.perf_counter() - sent)
+            self._came.append(time.perf_counter())
+            self._took.append(self._came[-1] - sent)
             if len(self._took) == self._due:
                 self._all_came.set()
 
@@ -339,8 +349,8 @@ class Fleet:
             return False
         return await line.ready
 
-    async def _open_posters(self) -> None:
-        while self._posters < POSTERS:
+    async def _open_posters(self, wanted: int) -> None:
+        while self._posters < wanted:
             self._posters += 1
             await asyncio.get_running_loop().create_connection(
                 lambda: Poster(self._idle), "127.0.0.1", self.port

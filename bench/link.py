@@ -8,6 +8,8 @@ bare aiohttp relay, POST to WebSocket, that checks and keeps nothing; (b) the sa
 commit, one signature and one check of it.  Absolute figures of a shared machine mean little; the
 ratios count.
 
+Then a burst: 1,000 callbacks at once, on 64 connections, for the machines that are connected.
+
 Aims: at most 18 KiB for each idle agent after its handshake, one message each way and heartbeats;
 delivery p50 at most 2.2 times (a), p99 at most 1.5 times (b); p99 with all agents connected at most
 1.5 times that with one; all 10,000 back within 8 s.
@@ -46,6 +48,9 @@ KIB: Final = 1024
 PER_MEMBER: Final = 10  # tasks; a member may have twenty open at one time
 PER_SLICE: Final = 150
 RATE: Final = 100.0  # callbacks a second
+BURST: Final = 1_000  # callbacks, as fast as they are answered …
+BURST_ROUNDS: Final = 3
+CONNECTIONS: Final = 64  # … on so many connections
 QUIET_S: Final = 22.0  # for a heartbeat to have gone both ways
 AIMS: Final = {
     "idle agent, KiB": Aim(18),
@@ -53,6 +58,7 @@ AIMS: Final = {
     "delivery p99 / durable relay": Aim(1.5),
     "delivery p99, all connected / one": Aim(1.5),
     "all back, seconds": Aim(8),
+    "burst of 1,000 / relay": Aim(6),
 }
 
 
@@ -67,6 +73,7 @@ class Server:
     found: dict[str, Any] = field(default_factory=dict)
     took: dict[int, list[int]] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
+    bursts: list[tuple[float, float]] = field(default_factory=list)
 
     def tell(self, do: str, **facts: Any) -> dict[str, Any]:
         """Have the fleet do something and return what it says."""
@@ -128,7 +135,7 @@ class Bench:
     def _member_lists(self) -> dict[str, int]:
         """Return who asks for what: as many members for each level as their limits demand."""
         found: dict[str, int] = {}
-        each = -(-self._rounds * PER_SLICE // PER_MEMBER)
+        each = -(-(self._rounds * PER_SLICE + BURST_ROUNDS * BURST) // PER_MEMBER)
         for level in self.levels:
             names = [f"member-{level}-{number}" for number in range(each)]
             spread = random.Random(level).choices(range(level), k=each)
@@ -186,6 +193,8 @@ class Bench:
                 self._connect(server, connected, level)
             connected = level
             self._deliver(level)
+            if level == self.levels[min(1, len(self.levels) - 1)]:
+                self._burst(level)
         self._weigh()
         say("all cut, all back …")
         for server in self._servers:
@@ -212,6 +221,17 @@ class Bench:
                 assert not done["lost"], (server.name, done["lost"])
                 server.took.setdefault(level, []).extend(done["us"])
 
+    def _burst(self, level: int) -> None:
+        say("a burst …")
+        for _ in range(BURST_ROUNDS):
+            for server in self._servers:
+                requests, marks = self._callbacks(server, level, BURST)
+                done = server.tell(
+                    "deliver", requests=requests, marks=marks, rate=1e9, posters=CONNECTIONS
+                )
+                assert not done["lost"], (server.name, done["lost"])
+                server.bursts.append((done["first_s"], done["last_s"]))
+
     def _weigh(self) -> None:
         """Wait until everybody has been silent and asked, then see what they hold."""
         say("heartbeats …")
@@ -222,11 +242,13 @@ class Bench:
                 kib = (after[kind] - before[kind]) / before["agents"] / KIB
                 server.found[f"idle agent, KiB {kind.upper()}"] = round(kib, 2)
 
-    def _callbacks(self, server: Server, level: int) -> tuple[list[str], list[str]]:
-        marks = [new_uuid() for _ in range(PER_SLICE)]
+    def _callbacks(
+        self, server: Server, level: int, count: int = PER_SLICE
+    ) -> tuple[list[str], list[str]]:
+        marks = [new_uuid() for _ in range(count)]
         if server.name == "gateway":
             return [self._callback(next(self._members[level]), mark) for mark in marks], marks
-        to = random.Random(level).choices(range(level), k=PER_SLICE)
+        to = random.Random(level).choices(range(level), k=count)
         made = [
             request(f"/to/{number}", mark.encode()) for number, mark in zip(to, marks, strict=True)
         ]
@@ -247,6 +269,15 @@ class Bench:
         shown["ratios"] = {
             "idle agent, KiB": ours["idle agent, KiB PSS"],
             "all back, seconds": ours["all back, seconds"],
+            "burst of 1,000 / relay": round(
+                statistics.median(
+                    mine[1] / other[1]
+                    for mine, other in zip(
+                        self._servers[0].bursts, self._servers[1].bursts, strict=True
+                    )
+                ),
+                1,
+            ),
         }
         if self._rounds:
             shown["ratios"] |= {
@@ -275,6 +306,8 @@ def summary(server: Server) -> dict[str, Any]:
     """Return the figures of one server, with p50 and p99 in microseconds for deliveries."""
     shown = dict(server.found)
     shown |= {f"CPU us, each {what}": round(spent) for what, spent in server.spent.items()}
+    for number, (first_s, last_s) in enumerate(server.bursts, 1):
+        shown[f"burst {number}, ms"] = {"first": round(first_s * 1e3), "last": round(last_s * 1e3)}
     for level, took in server.took.items():
         cuts = statistics.quantiles(took, n=100)
         shown[f"delivery at {level}"] = {"p50": round(cuts[49]), "p99": round(cuts[98])}

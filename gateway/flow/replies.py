@@ -16,7 +16,7 @@ from typing import Final
 from common.errors import CodexBridgeError
 from common.model.state import Reason, TaskState
 from common.redact import redact
-from common.sentences import Lang, Sentence, explain, say
+from common.sentences import Lang, Sentence, explain, listed, say
 from common.text import CHAT_BYTES, ELLIPSIS, clip_bytes, one_line, reveal, split_bytes
 from gateway.store.agents import Agent
 from gateway.store.tasks import Task
@@ -320,7 +320,8 @@ class Speaker:
 
     def say(self, sentence: Sentence, **facts: object) -> str:
         """Return the sentence, within the size of one message; what hides in a fact is shown."""
-        return _bounded(reveal(say(sentence, self.lang, **facts)))
+        shown = {name: reveal(listed(fact, self.lang)) for name, fact in facts.items()}
+        return _bounded(say(sentence, self.lang, **shown))
 
     def hour(self, at_ms: int) -> str:
         """Return ``14:05``, with the day before it when that is another day."""
@@ -484,8 +485,7 @@ def with_words(head: str, words: str, *, by: str = "\n", room: int = ROOM) -> st
         by: What stands between them.
         room: UTF-8 bytes of both together.
     """
-    shown = shown_words(words)
-    left = room - len((head + by).encode())
+    shown, left = shown_words(words), room - len((head + by).encode())
     return f"{head}{by}{clip_bytes(shown, left)}" if shown and left > 0 else head
 
 

@@ -90,6 +90,7 @@ class Session:
         "_over",
         "_owed",
         "_pumping",
+        "_recording",
         "_rung",
         "_sent",
         "_unflushed",
@@ -121,6 +122,7 @@ class Session:
         self._log = log
         self._rung = False
         self._pumping: asyncio.Task[None] | None = None
+        self._recording: asyncio.Task[None] | None = None
         self._known: Known | None = None
         self._over = False
         self._maybe_more = False
@@ -191,6 +193,8 @@ class Session:
             await pump
         finally:
             pump.cancel()
+            if self._recording is not None:
+                await self._recording
             if self.epoch is not None:
                 await self._record_end(self.epoch)
 
@@ -238,7 +242,7 @@ class Session:
             case Acked(seq) if seq > self._sent:
                 self._link.close("protocol")
             case Acked(seq):
-                await self._on_acked(seq)
+                self._on_acked(seq)
             case Closed():
                 self._note_end(event)
             case _:
@@ -319,15 +323,27 @@ class Session:
             return self._give_up(error)
         return self._link.ack(owed)
 
-    async def _on_acked(self, seq: int) -> None:
-        if self.epoch is None:
-            return
-        if await self._deliveries.acked(self.agent_id, epoch=self.epoch, seq=seq):
-            self._room()
-            self._acked = max(self._acked, seq)
-            self._moved = self._clock.now().mono
-        else:
-            self._link.close("taken-over")
+    def _on_acked(self, seq: int) -> None:
+        # The window opens at once; the store hears of all that came while it was busy together.
+        self._room()
+        self._acked = seq
+        self._moved = self._clock.now().mono
+        if self._recording is None:
+            self._recording = asyncio.create_task(self._record_acks())
+
+    async def _record_acks(self) -> None:
+        recorded = 0
+        try:
+            while self.epoch is not None and (seq := self._acked) > recorded:
+                if not await self._deliveries.acked(self.agent_id, epoch=self.epoch, seq=seq):
+                    return self.dismiss("taken-over")
+                recorded = seq
+        except StoreError as error:
+            self._give_up(error)
+            self.ring()
+        finally:
+            self._recording = None
+        return None
 
     def _give_up(self, error: StoreError) -> None:
         self._log.error("agent.store-failed", agent=self.agent_id, code=error.code)

@@ -60,6 +60,7 @@ class MemoryDeliveries:
         failing: Every call raises StoreError while it is set.
         storing: Cleared, it holds `received` back.
         reading: Cleared, it holds `pending` back.
+        recording: Cleared, it holds `acked` back.
     """
 
     def __init__(self, gateway_key: SigningKey, clock: Clock) -> None:
@@ -69,6 +70,9 @@ class MemoryDeliveries:
         self.storing.set()
         self.reading = asyncio.Event()
         self.reading.set()
+        self.recording = asyncio.Event()
+        self.recording.set()
+        self.recorded = 0
         self.reads = 0
         self.syncs = 0
         self.goodbyes = 0
@@ -139,7 +143,9 @@ class MemoryDeliveries:
 
     async def acked(self, agent_id: str, *, epoch: int, seq: int) -> bool:
         """Note an ack, if the epoch is current."""
+        await self.recording.wait()
         self._check()
+        self.recorded += 1
         record = self.agents[agent_id]
         if record.epoch == epoch:
             record.acked = max(record.acked, seq)

@@ -89,6 +89,27 @@ async def test_an_offer_does_not_stretch_the_window(scene: Scene) -> None:
     assert agent.wire.to_agent.empty()
 
 
+@pytest.mark.requirement("P3")
+async def test_a_busy_store_holds_no_delivery_up_and_hears_of_all_acknowledgements_at_the_end(
+    scene: Scene,
+) -> None:
+    agent = await scene.connect()
+    scene.store.recording.clear()
+    for _ in range(WINDOW + 8):
+        scene.hub.wake(AGENT_ID, scene.store.put())
+    for seq in range(1, WINDOW + 9):
+        assert (await agent.next(Received)).envelope.header.seq == seq
+        agent.link.ack(seq)
+        agent.flush()
+    await until(agent.wire.to_gateway.empty)
+    agent.wire.to_gateway.put_nowait(None)
+    await until(lambda: agent.wire.closed)
+    assert (scene.record.acked, scene.store.goodbyes) == (0, 0)
+    scene.store.recording.set()
+    await until(lambda: scene.store.goodbyes == 1)
+    assert (scene.record.acked, scene.store.recorded) == (WINDOW + 8, 2)
+
+
 @pytest.mark.requirement("P7")
 async def test_an_agent_that_takes_in_slowly_gets_all_that_waits_so_that_it_finds_cancels(
     scene: Scene,
