@@ -153,7 +153,7 @@ class AgentEndpoint:
             )
             await socket.prepare(request)
             wire = SocketWire(socket, request.transport)
-            session = self._session(wire, request.remote or "")
+            session = self._session(wire, request.remote or "", is_quiet=refuted)
             try:
                 await self._hub.serve(session, proved=leave)
             finally:
@@ -165,7 +165,7 @@ class AgentEndpoint:
         finally:
             leave()
 
-    def _session(self, wire: SocketWire, address: str) -> Session:
+    def _session(self, wire: SocketWire, address: str, *, is_quiet: bool) -> Session:
         current, *older = self._keys()
         link = Link.for_gateway(
             current,
@@ -180,6 +180,7 @@ class AgentEndpoint:
             wire,
             link,
             address=address,
+            is_quiet=is_quiet,
             deliveries=self._deliveries,
             admission=self._hub.admission,
             clock=self._clock,

@@ -23,6 +23,7 @@ from common.protocol.codec import NONCE_BYTES
 from common.protocol.pairing import SECRET_BYTES, check_request, gateway_answer
 from common.records import read_object
 from common.signing import SigningKey
+from gateway.base.addresses import UNHEARD
 from gateway.link import Note
 from gateway.store import Store, pairings
 from gateway.store.pairings import Pairing
@@ -71,7 +72,8 @@ class PairingEndpoint:
         try:
             answer = await self._answer(await _record(request), request.remote or "")
         except (AuthError, InputError, RemoteProtocolError, StateError) as error:
-            self._log.warning("pairing.refused", why=error.code)
+            if not request.get(UNHEARD):  # or whoever goes on and on would fill the log
+                self._log.warning("pairing.refused", why=error.code)
             return _json({"error": "refused"}, status=403)
         except StoreError as error:
             self._log.error("pairing.store-failed", why=error.code)

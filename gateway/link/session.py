@@ -81,6 +81,7 @@ class Session:
         "_clock",
         "_deliveries",
         "_flushed",
+        "_is_quiet",
         "_is_slow",
         "_known",
         "_link",
@@ -109,6 +110,7 @@ class Session:
         link: Link,
         *,
         address: str,
+        is_quiet: bool = False,
         deliveries: Deliveries,
         admission: Admission,
         clock: Clock,
@@ -135,6 +137,7 @@ class Session:
         self._unflushed = 0
         self._flushed: asyncio.Future[None] | None = None
         self.address = address
+        self._is_quiet = is_quiet
         self.agent_id = ""
         self.epoch: int | None = None
         self.is_refuted = False
@@ -360,6 +363,8 @@ class Session:
             note("agent.too-fast", **where)
         if not (self.agent_id or closed.by_peer) and closed.code in ("auth", "protocol"):
             note("agent.malformed-frame", address=self.address)
+        if self._is_quiet and self.epoch is None:  # of an address where many fail
+            return
         self._log.info(
             "agent.link-closed",
             agent=self.agent_id,

@@ -136,6 +136,7 @@ class Session:
         self._on_held = on_held
         self._held: deque[Envelope] = deque()
         self._held_bytes = 0
+        self._retry: asyncio.TimerHandle | None = None
         self._pace = Meter()
         self._sent = 0
 
@@ -236,7 +237,9 @@ class Session:
                     self._link.close("congested")
                     return await self._flush()
                 self._on_held(error.code)
-                asyncio.get_running_loop().call_later(RETRY_SECONDS, self._news.set)
+                if self._retry is not None:
+                    self._retry.cancel()
+                self._retry = asyncio.get_running_loop().call_later(RETRY_SECONDS, self._news.set)
                 return await self._inbound.obey_ahead(envelope)
             self._held.popleft()
             self._held_bytes -= len(envelope.frame)

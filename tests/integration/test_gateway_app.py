@@ -420,6 +420,8 @@ async def test_whoever_forges_callbacks_keeps_no_machine_of_their_office_out(
     machine = await place.connect(gateway)
     assert await place.say(gateway, "@dev test", msg_id=1) == 200
     assert (await machine.take()).header.typ == "task"
+    assert await gateway.stop() == 0
+    assert (await gateway.rest()).count(b"pairing.refused") == FAILURES, "and fills no log"
 
 
 @pytest.mark.requirement("P3")
