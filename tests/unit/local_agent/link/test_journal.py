@@ -68,6 +68,17 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     await db.close()
 
 
+@pytest.mark.requirement("P3")
+async def test_a_cancel_ahead_of_its_turn_stops_its_task_and_nothing_else(desk: Desk) -> None:
+    await desk.inbound.keep(from_gateway(desk.clock, 1))
+    await desk.inbound.obey_ahead(from_gateway(desk.clock, 3))
+    await desk.inbound.obey_ahead(from_gateway(desk.clock, 4, typ="cancel", task_id="task-2"))
+    assert desk.engine.stopped == []
+    await desk.inbound.obey_ahead(from_gateway(desk.clock, 5, typ="cancel", task_id="task-1"))
+    assert desk.engine.stopped == ["task-1"]
+    assert await desk.inbound.last_seq() == 1
+
+
 async def test_a_task_is_kept_before_it_is_begun(desk: Desk) -> None:
     assert await desk.inbound.last_seq() == 0
     envelope = from_gateway(desk.clock, 1)
