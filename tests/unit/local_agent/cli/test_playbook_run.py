@@ -143,7 +143,7 @@ def test_a_question_that_was_answered_before_it_was_told_is_not_said_to_wait(
     monkeypatch.setattr(client, "call", call)
     asked = {"type": "confirmation_required", "message": "Write?", "short_id": "T-7K4F"}
     _, lines = shown([START, *step(0, "ask", asked), END], capsys, tmp_path)
-    assert "        Write?" in lines
+    assert "    │ Write?" in lines
     assert ("waits for you: codexbridge approve T-7K4F" in "".join(lines)) is waits
 
 
