@@ -17,13 +17,13 @@ from local_agent.playbooks.prompts import Messages
 from local_agent.playbooks.runs import Place, Result, StepResult
 from local_agent.playbooks.session import (
     Arguments,
-    Asking,
     Changing,
     Decision,
     Event,
     ExecutorSettings,
     SessionContext,
 )
+from local_agent.playbooks.values import Asking
 
 Answer = Decision | None  # None: nobody decides
 Reads = Result | CodexBridgeError

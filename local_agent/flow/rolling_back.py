@@ -26,7 +26,8 @@ from local_agent.flow.run_asking import Asker
 from local_agent.flow.run_changes import Changes, Done
 from local_agent.flow.run_questions import OpenQuestion
 from local_agent.playbooks.events import gate_result
-from local_agent.playbooks.session import Asking, Decision, Event
+from local_agent.playbooks.session import Decision, Event
+from local_agent.playbooks.values import Asking
 from local_agent.propose.base import Proposed
 from local_agent.store.runs import StoredRun
 from local_agent.workspace.registry import Workspace

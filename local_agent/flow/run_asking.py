@@ -29,12 +29,12 @@ from local_agent.playbooks.prompts import Messages
 from local_agent.playbooks.runs import Place, Result
 from local_agent.playbooks.session import (
     Arguments,
-    Asking,
     Changing,
     Question,
 )
 from local_agent.playbooks.toolbox import Toolbox, Wanted
 from local_agent.playbooks.tools import TOOLS
+from local_agent.playbooks.values import Asking
 from local_agent.propose.base import Asked, Proposed
 from local_agent.store.runs import StoredRun
 from local_agent.store.tasks import Task

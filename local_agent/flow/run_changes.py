@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.home import Home, private_dir, read_private
@@ -30,7 +30,6 @@ from local_agent.playbooks.runs import (
     StepResult,
     finished,
 )
-from local_agent.playbooks.toolbox import Toolbox
 from local_agent.safety.action_facts import parts_of
 from local_agent.safety.authority import left_to_undo
 from local_agent.store.blobs import MAX_BLOB_BYTES
@@ -42,6 +41,9 @@ from local_agent.workspace import paths
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.tree import open_tree
 from local_agent.workspace.tree import parts_of as parts_of_path
+
+if TYPE_CHECKING:  # where a run stands is told without what its tools need
+    from local_agent.playbooks.toolbox import Toolbox
 
 BACKUPS: Final = "backups"
 

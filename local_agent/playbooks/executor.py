@@ -27,7 +27,6 @@ from local_agent.playbooks.prompts import messages
 from local_agent.playbooks.runs import Phase, Place, Result, StepResult, StepStatus, finished
 from local_agent.playbooks.session import (
     AiEngine,
-    Asking,
     Changing,
     Decision,
     Ending,
@@ -40,7 +39,6 @@ from local_agent.playbooks.tools import TOOLS
 
 CHUNK_CHARS: Final = 8_000  # of a model's answer in one event
 MAX_ERROR_CHARS: Final = 2_000
-MESSAGE_CHARS: Final = 4_000  # of a question, which a person is to read
 DONE: Final = Sentence(en="{done} {done:step|steps} done", zh="已执行 {done} 个步骤")
 SKIPPED: Final = Sentence(en="{said}, {skipped} skipped", zh="{said}，跳过 {skipped} 个")
 AT_STEP: Final = Sentence(en="step {step}: {why}", zh="步骤 {step}：{why}")
@@ -267,7 +265,9 @@ class TaskExecutor:
         self, steps: _Steps, index: int, step: StepDefinition, began: int
     ) -> AsyncGenerator[Event]:
         await _close(steps)
-        asking = _asking(steps, step.message_template or step.name)
+        types = {one.name: one.type for one in steps.definition.steps}
+        template = step.message_template or step.name
+        asking = values.read_asking(template, steps.words, steps.results, types)
         place = steps.place(index)
         await steps.context.log.at(place)
         ask = partial(
@@ -406,27 +406,6 @@ class TaskExecutor:
 
 
 _OF_HOOKS: Final = frozenset({"function_result", "confirmation_required", "gate_result"})
-
-
-def _asking(steps: _Steps, template: str) -> Asking:
-    """Return what a gate says, its author's words apart from what was put in."""
-    text = own = ""
-    found: dict[str, tuple[str, str]] = {}
-    types = {one.name: one.type for one in steps.definition.steps}
-    for name, whole in values.filled(template, steps.words, steps.results, steps.names):
-        left = MESSAGE_CHARS - len(text)
-        piece = whole if len(whole) <= left else whole[:left] + "…"
-        text += piece
-        if name:
-            source = name.replace("inputs.", "input:", 1)
-            if name not in steps.words:
-                step = values.parse_path(name, steps.names).step
-                source = f"{types[step]}:{step}"
-            found.setdefault(name, (source, piece))
-        own += f"⟨{[*found].index(name) + 1}⟩" if name else piece
-        if len(text) > MESSAGE_CHARS:
-            break
-    return Asking(text, own, tuple(found.values()))
 
 
 def _ahead(steps: _Steps, gate: int) -> list[Changing]:

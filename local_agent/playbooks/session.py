@@ -16,6 +16,7 @@ from common.sentences import Lang
 from local_agent.playbooks.definition import StepDefinition, TaskDefinition
 from local_agent.playbooks.prompts import Messages
 from local_agent.playbooks.runs import Place, Result, StepResult
+from local_agent.playbooks.values import Asking
 
 Event = dict[str, Any]
 Arguments = Mapping[str, Any]
@@ -32,22 +33,6 @@ class Changing:
     place: Place
     step: StepDefinition
     arguments: Arguments
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What a gate says.
-
-    Attributes:
-        text: All of it.
-        own: The words of its author, with ``⟨1⟩`` where something was put in.
-        inserted: What was put in, with where that is from: ``message``, ``input:NAME``,
-            ``agent:STEP`` or ``tool:STEP``.
-    """
-
-    text: str
-    own: str = ""
-    inserted: tuple[tuple[str, str], ...] = ()
 
 
 class Question(Protocol):

@@ -26,6 +26,7 @@ Words = Mapping[str, str]  # what was given to the run: ``message``, and ``input
 Results = Mapping[str, JsonValue]  # by the name of the step; of skipped ones there is none
 
 MAX_RENDERED_CHARS: Final = 200_000
+MAX_ASKED_CHARS: Final = 4_000  # of a question, which a person is to read
 
 _RESULT: Final = re.compile(r"\.result(?![\w-])")
 # Of a step that there is not: a name, and no expression.
@@ -52,6 +53,22 @@ class MissingValueError(InputError):
     def __init__(self, path: str) -> None:
         super().__init__("playbook.missing-value", path=path)
         self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What a gate says.
+
+    Attributes:
+        text: All of it.
+        own: The words of its author, with ``⟨1⟩`` where something was put in.
+        inserted: What was put in, with where that is from: ``message``, ``input:NAME``,
+            ``agent:STEP`` or ``tool:STEP``.
+    """
+
+    text: str
+    own: str = ""
+    inserted: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +200,30 @@ def filled(
             yield name, value
             end = place.end()
     yield "", template[end:]
+
+
+def read_asking(template: str, words: Words, results: Results, types: Mapping[str, str]) -> Asking:
+    """Return what a gate says, its author's words apart from what was put in.
+
+    Args:
+        types: Of all steps, by their names.
+    """
+    text = own = ""
+    found: dict[str, tuple[str, str]] = {}
+    for name, whole in filled(template, words, results, types):
+        left = MAX_ASKED_CHARS - len(text)
+        piece = whole if len(whole) <= left else whole[:left] + ELLIPSIS
+        text += piece
+        if name:
+            source = name.replace("inputs.", "input:", 1)
+            if name not in words:
+                step = parse_path(name, types).step
+                source = f"{types[step]}:{step}"
+            found.setdefault(name, (source, piece))
+        own += f"⟨{[*found].index(name) + 1}⟩" if name else piece
+        if len(text) > MAX_ASKED_CHARS:
+            break
+    return Asking(text, own, tuple(found.values()))
 
 
 def paths_in(step: StepDefinition, steps: Collection[str]) -> Iterator[Path]:

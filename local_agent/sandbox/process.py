@@ -89,11 +89,9 @@ async def run_child(
         InputError: ``process.program`` (not absolute), ``process.nul``, ``process.too-long``.
         OSError: the warden itself could not be started, or there is no room for what is said.
     """
-    bounds = limits or Limits()
-    ticking = clock or SystemClock()
+    bounds, ticking = limits or Limits(), clock or SystemClock()
     check_words(argv, env)
-    began = ticking.now().mono
-    cap = bounds.output_cap_bytes
+    began, cap = ticking.now().mono, bounds.output_cap_bytes
     kept: dict[Stream, Kept] = {"stdout": Kept(cap), "stderr": Kept(cap)}
     order = new_order(bounds, seccomp if contained else None)
     stdin = asyncio.subprocess.DEVNULL if said is None else await asyncio.to_thread(_spoken, said)

@@ -184,11 +184,10 @@ def describe(
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
     start = around.surveyor.survey(copy.path, whole=True) if copy else survey
     argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
-    head = git_head(workspace.path)
     return Prepared(
         payload,
         place,
-        head,
+        git_head(workspace.path),
         line.display,
         env,
         argv,

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from local_agent.errors import ModelError
 from local_agent.playbooks.definition import StepDefinition
-from local_agent.playbooks.executor import CHUNK_CHARS, MESSAGE_CHARS
+from local_agent.playbooks.executor import CHUNK_CHARS
 from local_agent.playbooks.runs import Place, StepResult
 from local_agent.playbooks.session import Decision, Event
+from local_agent.playbooks.values import MAX_ASKED_CHARS
 from tests.scripted_run import (
     RUN,
     Scripted,
@@ -168,7 +169,7 @@ async def test_a_changing_step_without_a_gate_asks_for_itself() -> None:
 
 async def test_a_long_question_is_cut() -> None:
     told = await Scripted().told(playbook(gate(message="x" * 9_000)))
-    assert len(only(told, "confirmation_required")[0]["message"]) == MESSAGE_CHARS + 1
+    assert len(only(told, "confirmation_required")[0]["message"]) == MAX_ASKED_CHARS + 1
 
 
 @pytest.mark.requirement("P1")
