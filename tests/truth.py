@@ -40,6 +40,11 @@ _MAY_HAVE_RUN: Final = frozenset({Reason.FAILED, Reason.CANCELLED, Reason.UNKNOW
 _CLOCK_MS: Final = 5  # between our reading of the clock and theirs
 
 
+def is_end(text: str, short_id: str) -> bool:
+    """Return True if a message of the chat says how a task ended."""
+    return re.match(rf"{short_id} (?!·|sent to |waits|on |已发往|排队中)", text) is not None
+
+
 def asking(mark: str) -> str:
     """Return the message that asks for a command which leaves ``mark`` each time it runs.
 
@@ -455,8 +460,15 @@ def _told_wrong(evidence: Evidence) -> Iterator[str]:
 
 def _wrong_ends(told: Sequence[str], task: Row, machine: str) -> Iterator[str]:
     lang = cast("Lang", task["lang"])
-    for reason, sentence in replies.FINAL.items():
-        head = say(sentence, lang, id=task["short_id"], machine=machine)
-        times = sum(text.startswith(head) for text in told)
+    ends = [text for text in told if is_end(text, task["short_id"])]
+    heads = {
+        reason: say(sentence, lang, id=task["short_id"], machine=machine)
+        for reason, sentence in replies.FINAL.items()
+    }
+    marked = tuple(head for reason, head in heads.items() if reason is not Reason.COMPLETED)
+    for reason, head in heads.items():
+        # What was completed begins with what its agent says of it.
+        unmarked = reason is Reason.COMPLETED
+        times = sum(text.startswith(marked if unmarked else head) != unmarked for text in ends)
         if times != (reason == task["reason"]):
             yield f"ended {task['reason']}, and the chat was told {reason} {times} times"

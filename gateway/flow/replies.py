@@ -178,7 +178,8 @@ PROGRESS = Sentence(
 
 # How the first line of a task's end begins; the agent's own words follow.
 FINAL: Mapping[Reason, Sentence] = {
-    Reason.COMPLETED: Sentence(en="{id} ✓", zh="{id} ✓"),
+    # Whether it was a deed, which has a ✓, only its agent knows.
+    Reason.COMPLETED: Sentence(en="{id}", zh="{id}"),
     Reason.FAILED: Sentence(en="{id} ✗", zh="{id} ✗"),
     Reason.REJECTED: Sentence(
         en="{id} – rejected on {machine}.", zh="{id} – 已在 {machine} 上拒绝。"
@@ -371,7 +372,6 @@ class Speaker:
         if reason not in _MARKED:
             return [with_words(head, summary, by=self._blank())]
         told = summary if summary.strip() else say(WORDLESS[reason], self.lang)
-        head = head.removesuffix(" ✓") if told.startswith("⚠") else head  # it has a mark of its own
         more = f"\n{say(MORE, self.lang, **facts)}"
         text = f"{head} {shown_words(told)}"
         line = say(ON_MACHINE, self.lang, words=text, machine=machine)

@@ -33,8 +33,9 @@ from common.sentences import LANGS, Words, same
 from local_agent.flow.bus import Bus, Told
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.ports import Change, NewTask
-from local_agent.store.endings import CHAT_SUMMARY_BYTES, for_chat, write_ending
+from local_agent.store.endings import ANSWER_BYTES, CHAT_SUMMARY_BYTES, for_chat, write_ending
 from local_agent.store.tasks import Task
+from local_agent.views.task import DOUBT
 
 _SILENT: Final = same("")
 # Nobody waits for these steps: a power cut may undo them, and they are taken again.
@@ -208,6 +209,9 @@ class TaskLog:
         """
         state, status = final_of(reason)
         told = for_chat(summary(task.lang), limit)
+        # An answer is no deed, whatever it says was done (P7); a run of a playbook may be one.
+        is_deed = limit != ANSWER_BYTES or task.run is not None
+        is_done = reason is Reason.COMPLETED and is_deed and told and not told.startswith(DOUBT)
         at_ms = self._clock.now().wall_ms
         events: list[TaskEvent] = [
             _state_changed(task, state, told),
@@ -218,7 +222,7 @@ class TaskLog:
             task_sha256=task.envelope_sha256 or "",
             state=state,
             reason=reason,
-            summary=told,
+            summary=f"✓ {told}" if is_done else told,
             at=at_ms,
         )
         change = Change(

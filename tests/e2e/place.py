@@ -36,7 +36,7 @@ from common.errors import UnavailableError
 from common.home import find_home
 from gateway.simulator.config import Installation, write_installation
 from local_agent.faces.control.client import call
-from tests import forks
+from tests import forks, truth
 from tests.forks import Fork, Zygote, shared_zygote
 
 T = TypeVar("T")
@@ -262,6 +262,12 @@ class Place:
     def hears(self, *words: str, user: str = "zhangwei", seconds: float = PATIENCE) -> str:
         """Wait for a chat message with all the words and return it."""
         return self.hears_that(lambda text: all(word in text for word in words), user, seconds)
+
+    def hears_end(self, short_id: str, user: str = "zhangwei") -> str:
+        """Wait for what a member hears of the end of a task; it is told once."""
+        self.hears_that(lambda text: truth.is_end(text, short_id), user)
+        (told,) = [text for text in self.chat(user) if truth.is_end(text, short_id)]
+        return told
 
     def hears_that(
         self, fits: Callable[[str], bool], user: str = "zhangwei", seconds: float = PATIENCE

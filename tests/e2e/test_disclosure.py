@@ -82,7 +82,9 @@ def test_at_the_level_full_the_chat_is_told_all_of_it(shop: Shop) -> None:
     shop.join("reads-all")
     let(shop, disclosure="full")
     task = shop.answered("@dev why does steps.py prepare so often, row by row?")
-    assert QUOTED in shop.ending(task["short_id"], user=shop.user)
+    told = shop.ending(task["short_id"], user=shop.user)
+    assert QUOTED in told
+    assert "✓" not in told
 
 
 @pytest.mark.requirement("P1")
@@ -100,7 +102,9 @@ def test_at_the_level_ask_nothing_is_told_before_a_person_lets_it_go(shop: Shop)
     assert code[0] in shown
     assert all(row in shown for row in ROWS), "all of it is shown before it is let go"
     assert shop.place.final(short_id)["reason"] == "completed"
-    assert QUOTED in shop.ending(short_id, user=shop.user)
+    told = shop.ending(short_id, user=shop.user)
+    assert QUOTED in told
+    assert "✓" not in told
 
     kept = shop.ask("@dev why does steps.py prepare so often, once more?")
     shop.place.run("reject", kept)

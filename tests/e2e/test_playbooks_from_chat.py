@@ -51,11 +51,7 @@ def asked(place: Place, text: str) -> str:
 
 
 def ending(place: Place, short_id: str) -> str:
-    """Wait for what the chat hears of the end of a task; it is told once."""
-    marks = tuple(f"{short_id} {mark}" for mark in "✓✗–⚠")
-    wait_until(lambda: any(text.startswith(marks) for text in place.chat()))
-    (told,) = [text for text in place.chat() if text.startswith(marks)]
-    return told
+    return place.hears_end(short_id)
 
 
 def steps(place: Place, short_id: str) -> list[tuple[str, str]]:
@@ -138,6 +134,7 @@ def test_a_run_is_cancelled_from_the_chat(running: Place, workspace: Path) -> No
 def test_what_cannot_be_run_is_said_in_words(running: Place) -> None:
     listed = ending(running, asked(running, "@dev playbook"))
     assert "- note “leave a note”  Leaves a note." in listed
+    assert "✓" not in listed
     unknown = ending(running, asked(running, "@dev playbook notte"))
     assert "There is no playbook notte. Alike: note." in unknown
     broken = ending(running, asked(running, "@dev playbook broken"))

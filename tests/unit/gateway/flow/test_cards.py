@@ -66,12 +66,12 @@ async def test_a_card_is_changed_once_at_the_end_and_the_end_is_said_in_words(de
     await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
     await _sent(desk)
     await desk.events(task, "EXECUTING")
-    await desk.result(task, "COMPLETED", "completed", "2 passed")
+    await desk.result(task, "COMPLETED", "completed", "✓ 2 passed")
     ((changed, handle),) = await _sent(desk)
     assert (changed.said, changed.over, handle) == ("completed", True, "code-1")
     assert [key for key, _ in changed.buttons] == ["status"]
     assert (await desk.said())[-1].startswith(f"{task.short_id} ✓ 2 passed")
-    await desk.result(task, "COMPLETED", "completed", "2 passed")
+    await desk.result(task, "COMPLETED", "completed", "✓ 2 passed")
     assert len(await _cards(desk)) == 2
 
 

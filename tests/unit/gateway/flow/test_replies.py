@@ -105,17 +105,17 @@ FAILED = ("1 of 3 tests failed: test_retry (test_login.py)", "3 个测试中 1 �
         ),
         (
             Reason.COMPLETED,
-            ("3 tests passed (2.1 s)", "3 个测试通过（2.1 秒）"),
+            ("✓ 3 tests passed (2.1 s)", "✓ 3 个测试通过（2.1 秒）"),
             "T-7K3F ✓ 3 tests passed (2.1 s) · dev-1",
             "T-7K3F ✓ 3 个测试通过（2.1 秒） · dev-1",
         ),
         (
             Reason.COMPLETED,
             ("“retry”: 1 place\nlogin.py (1)", "“retry”：1 处\nlogin.py（1）"),
-            "T-7K3F ✓ “retry”: 1 place\nlogin.py (1)\nMore on dev-1:\ncodexbridge show T-7K3F",
-            "T-7K3F ✓ “retry”：1 处\nlogin.py（1）\n在 dev-1 上查看：\ncodexbridge show T-7K3F",
+            "T-7K3F “retry”: 1 place\nlogin.py (1)\nMore on dev-1:\ncodexbridge show T-7K3F",
+            "T-7K3F “retry”：1 处\nlogin.py（1）\n在 dev-1 上查看：\ncodexbridge show T-7K3F",
         ),
-        (Reason.COMPLETED, ("", ""), "T-7K3F ✓ completed · dev-1", "T-7K3F ✓ 已完成 · dev-1"),
+        (Reason.COMPLETED, ("", ""), "T-7K3F completed · dev-1", "T-7K3F 已完成 · dev-1"),
         (
             Reason.COMPLETED,
             ("⚠ exit code 0, but", "⚠ 退出码 0，但"),
@@ -155,7 +155,7 @@ def test_a_long_answer_goes_in_messages_that_end_with_a_sentence() -> None:
     answer = "先读取配置，再连接。" * 100 + "最后一句。"
     said = SPEAKER.final(TASK, "dev-1", Reason.COMPLETED, answer)
     heads, parts = zip(*(part.split("\n", 1) for part in said), strict=True)
-    assert heads == ("T-7K3F ✓ (1/2) · dev-1", "T-7K3F (2/2) · dev-1")
+    assert heads == ("T-7K3F (1/2) · dev-1", "T-7K3F (2/2) · dev-1")
     assert parts[0].endswith("再连接。")
     assert parts[-1].endswith("最后一句。\nMore on dev-1:\ncodexbridge show T-7K3F")
     assert "".join(parts).startswith(answer)

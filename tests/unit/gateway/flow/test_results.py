@@ -50,7 +50,7 @@ async def test_the_whole_line_from_question_to_summary(desk: Desk) -> None:
     await desk.events(task, *TO_APPROVAL)
     await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
     await desk.event(task, "EXECUTING")
-    await desk.result(task, "COMPLETED", "completed", "12 passed in 3 s")
+    await desk.result(task, "COMPLETED", "completed", "✓ 12 passed in 3 s")
     waiting, final = await _told(desk, 1)
     assert waiting.startswith(f"Proposal ready; waiting for local approval on {MACHINE}\n")
     for fact in (task.short_id, "7K3F-9Q2M", "01-02 12:00", "codexbridge approve"):
@@ -132,7 +132,7 @@ async def test_every_outcome_is_told(desk: Desk, reason: Reason) -> None:
     assert task.short_id in final
     assert MACHINE in final
     assert "the machine's own words" in final.split("\n")[0]
-    others = [one for one in Reason if one is not reason]
+    others = [one for one in Reason if one not in (reason, Reason.COMPLETED)]  # which has no words
     facts = {"id": task.short_id, "machine": MACHINE}
     assert final.startswith(say(FINAL[reason], "en", **facts))
     assert not any(final.startswith(say(FINAL[one], "en", **facts)) for one in others)

@@ -111,7 +111,7 @@ async def test_every_word_of_a_task_gives_it_its_full_time_again(desk: Desk) -> 
 @pytest.mark.requirement("R18")
 async def test_a_result_after_a_long_silence_stands(desk: Desk) -> None:
     task = await _silent(desk, *TO_APPROVAL, "WAITING_APPROVAL", "EXECUTING")
-    await desk.result(task, "COMPLETED", "completed", "exit code 0")
+    await desk.result(task, "COMPLETED", "completed", "✓ exit code 0")
     ended = await desk.task()
     assert (ended.state, ended.reason, ended.presumed) == (
         TaskState.COMPLETED,

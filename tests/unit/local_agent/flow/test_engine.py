@@ -125,7 +125,7 @@ async def test_an_approved_test_runs_once_and_its_summary_goes_back(desk: Desk) 
     assert [grant.digest for grant in desk.executor.ran] == [asked.digest]
     result = (await desk.reports())[-1]
     assert result["task_sha256"] == task.envelope_sha256
-    assert result["summary"] == task.summary
+    assert result["summary"] == f"✓ {task.summary}"
     assert "pytest -q" in result["summary"]
     assert "3 passed" in result["summary"]
 
@@ -718,13 +718,15 @@ async def test_tests_of_a_folder_are_proposed_whole_and_that_is_said(desk: Desk)
     assert "没有考虑“tests/unit”" in result.summary
 
 
-async def test_a_search_and_a_review_answer_from_the_real_workspace(
+@pytest.mark.requirement("P7")
+async def test_a_search_and_a_review_answer_from_the_real_workspace_and_are_no_deeds(
     desk: Desk, tmp_path: Path
 ) -> None:
     (tmp_path / "a.py").write_text("needle_here = 1\n", encoding="utf-8")
     found = await desk.done("@dev find needle_here")
     assert found.summary is not None
     assert "a.py (1" in found.summary
+    assert (await desk.reports())[-1]["summary"] == found.summary  # without a mark of success
     reviewed = await desk.done("@dev review my changes")
     assert reviewed.summary is not None
     assert "not a git repository" in reviewed.summary
