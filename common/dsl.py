@@ -19,7 +19,7 @@ from common.errors import InputError
 from common.ids import parse_short_id
 from common.sentences import Lang, Sentence, say
 from common.text import CHAT_BYTES, clip_bytes, has_cjk
-from common.verbs import COMMANDS, CommandSpec
+from common.verbs import COMMANDS, SAID, CommandSpec
 
 PREFIX: Final = "@dev"
 
@@ -35,7 +35,8 @@ class Command:
             stood in the place of an ID or an option and was not understood.  Of ``use`` and
             ``lang``, the one word that follows, folded.
         task_id: The short ID in its stored form where one was given.
-        options: Option values as typed, quotes removed and nothing else changed (R7).
+        options: Option values as typed, quotes removed and nothing else changed (R7); ``all`` where
+            ``cancel`` is said of all tasks.
     """
 
     name: str
@@ -89,6 +90,8 @@ _STAR: Final = " *"
 _NEEDS_MODEL = Sentence(en="* needs a model on the machine", zh="* 需要开发机上已配置模型")
 
 _BY_WORD: Final = {word: spec for spec in COMMANDS for word in (spec.name, *spec.aliases)}
+_SAID: Final = tuple((name, is_all, re.compile(how)) for name, is_all, how in SAID)
+_SAID_CHARS: Final = 60
 _ON: Final = _BY_WORD["on"]
 _GLUED: Final = tuple(
     (alias, spec)
@@ -159,10 +162,24 @@ def parse(text: str, *, prefix: str = PREFIX) -> Command | FreeText | Directed |
 
 
 def _said(body: str, word: str, rest: str) -> Command | FreeText:
+    if found := _otherwise_said(body):
+        return found
     spec = _BY_WORD.get(word)
     if spec is None:
         return _glued(body) or FreeText(body)
     return _read(spec, rest) or FreeText(body)
+
+
+def _otherwise_said(body: str) -> Command | None:
+    folded = _folded(body) if len(body) <= _SAID_CHARS else ""
+    for name, is_all, pattern in _SAID:
+        if match := pattern.fullmatch(folded):
+            given = match.groupdict().get("id")
+            if given is None:
+                return Command(name, options={"all": ""} if is_all else {})
+            task_id = parse_id(given)
+            return Command(name, task_id=task_id) if task_id else None
+    return None
 
 
 def _directed(body: str, word: str, rest: str) -> Directed | None:

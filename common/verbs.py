@@ -169,7 +169,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
     ),
     CommandSpec(
         name="undo",
-        aliases=("撤销", "还原"),
+        aliases=("撤销", "撤消", "还原"),
         kind=TaskKind.CHANGE,
         takes="task-id-and-files",
         usage=Sentence(en="undo ID", zh="撤销 编号"),
@@ -180,7 +180,7 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
         aliases=("取消", "撤回"),
         kind=TaskKind.HELP,
         takes="task-id",
-        usage=Sentence(en="cancel [ID]", zh="取消 [编号]"),
+        usage=Sentence(en="cancel [ID|all]", zh="取消 [编号|全部]"),
         summary=Sentence(en="stop a task", zh="停止任务"),
     ),
     CommandSpec(
@@ -248,3 +248,62 @@ COMMANDS: Final[tuple[CommandSpec, ...]] = (
 )
 
 BY_NAME: Final[Mapping[str, CommandSpec]] = {spec.name: spec for spec in COMMANDS}
+
+_PLEASE: Final = r"(?:(?:please|pls|ok(?:ay)?|no|wait|just|hey)[,!.]?\s+)*+"
+_END: Final = r"(?:\s+(?:now|please|pls|thanks|at once|immediately|right away))*+[.!~。\s]*"
+# Other words for a whole message, folded: the command that it is, whether of all tasks, and how
+# it is said.  More words than these make it natural language: "stop retrying", "取消按钮".
+SAID: Final[tuple[tuple[str, bool, str], ...]] = (
+    (
+        "cancel",
+        True,
+        (
+            rf"{_PLEASE}(?:cancel|stop|abort|kill)\s+(?:everything|them all|all)(?:\s+(?:of|my|mine"
+            rf"|the|open|running|pending|waiting|these|it|them|that|tasks?|requests?|jobs?))*+{_END}"
+        ),
+    ),
+    (
+        "cancel",
+        True,
+        (
+            r"(?=.*(?:全|所有|都|一切|统统))(?:请|麻烦|先|把|将|帮我|给我|我的?|所有|全部?|任务|请求|一切|都"
+            r"|统统|现在|正在|运行|进行|排队|等待|未完成|的|\s)*+(?:取消|停止|停掉|停|终止|中止|撤回)"
+            r"(?:所有|全部?|一切|我的?|任务|请求|掉|了?吧|的|\s)*+[.!~。]*"
+        ),
+    ),
+    (
+        "cancel",
+        False,
+        (
+            rf"{_PLEASE}(?:stop|abort|halt|cancel)(?:\s+(?:it|that|this|the|my|current|running|task|run"
+            rf"|working|what you(?: a|')re doing))*+(?:\s+(?P<id>(?=\S*[\d-])\S+?))?{_END}"
+        ),
+    ),
+    (
+        "cancel",
+        False,
+        (
+            r"(?:请|先|快|赶紧|马上|立刻|别跑了|别做了|算了|帮我|给我|把|它|这个|那个|当前|任务|[,\s])*+"
+            r"(?:停下来?|停止|停掉|停一下|停|取消|终止|中止|打住)(?:掉|它|这个|那个|当前|任务|执行|运行|的"
+            r"|吧|[,\s])*+(?P<id>[a-z\d-]{4,7})?[.!~。]*"
+        ),
+    ),
+    (
+        "undo",
+        False,
+        (
+            rf"{_PLEASE}(?:undo|take back|revert (?=your|what you))\s*(?:\b(?:the|my|your|that|this"
+            r"|it|last|latest|previous|most recent|changes?|edits?|patch|you made"
+            rf"|what you (?:just )?(?:did|changed))\b\s*)+{_END}"
+        ),
+    ),
+    (
+        "undo",
+        False,
+        (
+            r"(?=.*(?:撤[销消]|改))(?:请|麻烦|帮我|把|将|你|我|刚才|刚刚|上一?[个次]|最近一?次?|最后一?[个次]"
+            r"|这个|那个|的|改动|修改|更改)*+(?:撤销|撤消|撤回|还原)(?:掉|一下|你|我|刚才|刚刚|上一?[个次]"
+            r"|最近|最后|一?[个次]|这个|那个|的|改动|修改|更改|吧)*+[.!~。]*"
+        ),
+    ),
+)

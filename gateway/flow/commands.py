@@ -194,7 +194,7 @@ def hand_over(request: MemberRequest, command: Command | None = None) -> Answer:
 
 
 def cancel(request: MemberRequest, command: Command) -> Answer:
-    """Stop a task of the member's own: here while it cannot have been sent, else at its machine.
+    """Stop a task of the member's own, or all: here while it cannot have been sent, else there.
 
     Raises:
         InputError: ``task.bad-id``, ``task.not-yours``, ``task.not-there`` or ``task.none-open``.
@@ -203,6 +203,10 @@ def cancel(request: MemberRequest, command: Command) -> Answer:
     found = [task for task in named if task.reason is None] or named[:1] or _open(request)
     if not found:
         raise InputError("task.none-open")
+    if "all" in command.options:
+        answers = [_cancel(request, task) for task in _all_open(request)]
+        agent_id = next((one.agent_id for one in answers if one.agent_id), None)
+        return Answer(as_list(one.text for one in answers), agent_id)
     if len(found) > 1:
         which = replies.WHICH_MACHINE if named else replies.WHICH_TASK
         head = request.speaker.say(which, prefix=request.policy.prefix, id=found[0].short_id)
@@ -368,11 +372,16 @@ def _machine_of(request: MemberRequest, command: Command | None) -> Agent:
 
 
 def _open(request: MemberRequest) -> list[Task]:
+    """Return the newest of the member's unfinished tasks."""
+    return _all_open(request)[:SHOWN_TASKS]
+
+
+def _all_open(request: MemberRequest) -> list[Task]:
     """Return the member's unfinished tasks, on the machine that was named if one was."""
     found = tasks.open_of(
         request.conn, request.member.person, limit=request.policy.limits.open_tasks
     )
-    return _there(request, found)[:SHOWN_TASKS]
+    return _there(request, found)
 
 
 def _there(request: MemberRequest, found: list[Task]) -> list[Task]:

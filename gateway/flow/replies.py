@@ -260,7 +260,8 @@ WHICH_MACHINE = Sentence(
     zh="{id} 对应多个任务，没有取消任何一个。请发送“{prefix} 在 名称 取消 {id}”：",
 )
 WHICH_TASK = Sentence(
-    en="Which one? Say “{prefix} cancel ID”:", zh="要取消哪一个？请发送“{prefix} 取消 编号”："
+    en="Which one? Say “{prefix} cancel ID”, or “{prefix} cancel all”:",
+    zh="要取消哪一个？请发送“{prefix} 取消 编号”，或“{prefix} 取消全部”：",
 )
 
 OUTCOME: Mapping[Reason, Sentence] = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
+from typing import Final
 
 from common.errors import InputError, StateError
 from common.model.proposal import LocalApproval, Undo
@@ -23,6 +25,10 @@ from local_agent.safety.authority import execute_undo, left_to_undo, parts_to_un
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.workspace.registry import Workspace
+
+_LATEST: Final = re.compile(
+    r"\b(?:last|latest|recent|previous|just)\b|上一|上[个次]|刚|最[近后新]", re.IGNORECASE
+)
 
 
 class AppliedChanges:
@@ -81,6 +87,8 @@ class UndoProposer:
 
     async def propose(self, asked: Asked) -> Proposed:
         """Return the undo, or say truthfully why there is none.
+
+        Without an ID, "the last change" is the newest that can be undone; else it is asked which.
 
         Raises:
             StateError: ``undo.*``: that task has nothing to take back.
@@ -149,6 +157,8 @@ class UndoProposer:
                 await self._applied.find(task.short_id, workspace, parts[-1] if parts else None)
             except StateError:
                 continue
+            if _LATEST.search(asked.text):
+                return await self.propose(replace(asked, about=task.short_id, text=""))
             found.append(task)
         shown = found[:CHAT_ROWS]
         return offer(words.UNDO_ONE_OF, asked, shown) if shown else nothing(words.UNDO_NONE, asked)

@@ -171,10 +171,10 @@ class Reader:
             # The gateway sends a machine its own part alone: this names another, or came from here.
             return _answer(TaskKind.HELP, Topic.GATEWAY, said.text)
         if isinstance(said, dsl.Command):
-            return self._of_command(said, playbooks)
+            return self._of_command(said, playbooks, text)
         return self._of_text(said.text if isinstance(said, dsl.FreeText) else text, playbooks)
 
-    def _of_command(self, said: dsl.Command, playbooks: triggers.Triggers) -> Reading:
+    def _of_command(self, said: dsl.Command, playbooks: triggers.Triggers, text: str) -> Reading:
         if said.name == "playbook":
             return self._of_playbook(said, playbooks)
         if said.name in _VERB_ZH and said.args and self.free_text:
@@ -184,7 +184,10 @@ class Reader:
                 return self._of_text(whole)
             if said.name == "sync" and commands.names_object(said.args):
                 return _unsure(guess(whole, self.threshold), whole)
-        return _of_command(said)
+        read = _of_command(said)
+        # What stands in the place of an ID may say which: "the last change".
+        is_bare = read.topic is Topic.UNDO and read.task_id is None
+        return replace(read, subject=text) if is_bare else read
 
     def _of_playbook(self, said: dsl.Command, playbooks: triggers.Triggers) -> Reading:
         """Read ``playbook NAME words``; where that only speaks of playbooks, as free text."""
@@ -256,7 +259,9 @@ class Reader:
         if found.kind is Kind.UNDO:
             named_id = _ID.search(text)
             task_id = dsl.parse_id(named_id[0]) if named_id else None
-            return Reading(_intent(kind, found, text), topic, task_id=task_id, rule=found.rule)
+            about = "" if task_id else text
+            intent = _intent(kind, found, text)
+            return Reading(intent, topic, subject=about, task_id=task_id, rule=found.rule)
         if named is not None and found.kind is Kind.RUN:
             intent = _intent(kind, found, text, cmd=named.command)
             taken, left = named.taken, named.left

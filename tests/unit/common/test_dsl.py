@@ -96,6 +96,61 @@ def test_chinese_needs_no_blank_before_an_id() -> None:
     assert dsl.parse("@dev 取消刚才的任务") == FreeText("取消刚才的任务")
 
 
+@each(
+    "texts, said",
+    [
+        (
+            (
+                "stop|Stop!|please stop|stop it now|stop the task|abort|cancel the current task"
+                "|停|停！|停下|快停下来|先停一下|停止任务|别跑了，停|取消吧|终止"
+            ),
+            Command("cancel"),
+        ),
+        ("stop T-7K3F|停止 T-7K3F|终止任务 7k3f", Command("cancel", task_id="T-7K3F")),
+        (
+            (
+                "cancel all|Cancel everything.|stop everything|cancel all of my tasks"
+                "|please cancel all|取消全部|全部取消|取消所有任务"
+                "|把我的任务全取消|停止全部|都取消了吧"
+            ),
+            Command("cancel", options={"all": ""}),
+        ),
+        (
+            (
+                "undo the last change|please undo my last change|take back the last change"
+                "|撤消|撤消吧|撤销上一个改动|撤消刚才的修改|把上一个改动撤销掉|撤回你刚才的改动"
+            ),
+            Command("undo"),
+        ),
+        ("撤消 T-7K3F|撤消T-7K3F", Command("undo", task_id="T-7K3F")),
+    ],
+)
+def test_cancel_and_undo_are_obeyed_however_they_are_said(texts: str, said: Command) -> None:
+    assert {text: dsl.parse(f"@dev {text}") for text in texts.split("|")} == dict.fromkeys(
+        texts.split("|"), said
+    )
+
+
+@each(
+    "text",
+    [
+        *("stop retrying", "stop the server", "stop all tests", "cancel all orders of a user"),
+        *(
+            "停止服务",
+            "取消按钮",
+            "取消全选",
+            "取消所有订单",
+            "全停了",
+            "取消了",
+            "撤销按钮改成灰色",
+        ),
+        *("undo the last commit", "why does it stop", "停" * 60, "我的" * 30 + "全取消"),
+    ],
+)
+def test_what_only_begins_like_a_cancel_or_an_undo_is_natural_language(text: str) -> None:
+    assert dsl.parse(f"@dev {text}") == FreeText(text)
+
+
 def test_a_mistyped_id_stays_in_its_place() -> None:
     assert dsl.parse("@dev cancel T-UUUU") == Command("cancel", args="T-UUUU")
 

@@ -207,6 +207,27 @@ async def test_status_and_cancel_on_one_machine_are_of_that_machine(desk: Desk) 
     assert reasons == {AGENT: Reason.CANCELLED, OTHER: None}
 
 
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [("@dev 取消全部", 0), ("@dev cancel everything", 0), ("@dev on dev-1 stop all", 1)],
+)
+async def test_all_of_ones_own_tasks_are_cancelled_at_once(
+    desk: Desk, said: str, left: int
+) -> None:
+    for machine in ("dev-1", "dev-1", "dev-2"):
+        await desk.hear(f"@dev on {machine} test")
+    told = str(await desk.hear(said)).splitlines()
+    found = await desk.tasks()
+    assert len(told) == 3 - left
+    assert [task.reason for task in found].count(Reason.CANCELLED) == 3 - left
+    assert [task.agent_id for task in found if task.reason is None] == [OTHER] * left
+
+
+async def test_cancel_all_without_an_open_task_says_so(desk: Desk) -> None:
+    assert await desk.hear("@dev 全部取消") == await desk.hear("@dev 取消")
+
+
 async def test_an_id_that_is_on_another_machine_is_not_there(desk: Desk) -> None:
     await desk.hear("@dev on dev-1 test")
     task = await desk.task()

@@ -470,6 +470,15 @@ async def test_an_undo_without_an_id_lists_the_changes_of_the_asker(desk: Desk) 
     assert f"\n{done.short_id}: " not in told
 
 
+@pytest.mark.requirement("P1", "P5")
+@pytest.mark.parametrize("text", ["@dev undo the last change", "撤销上一个改动", "撤消刚才的修改"])
+async def test_the_last_change_needs_no_id_to_be_undone(desk: Desk, text: str) -> None:
+    done = await applied(desk)
+    asked = await desk.waiting(await desk.ask(text, **HERE))
+    assert asked.seal.payload["undoes"]["short_id"] == done.short_id
+    assert (await desk.done(text)).reason is Reason.REFUSED  # somebody else's
+
+
 async def test_an_undo_can_be_of_some_files_alone(desk: Desk) -> None:
     done = await applied(desk)
     asked = await desk.waiting(await desk.ask(f"undo {done.short_id} 'src/notes.md'", **HERE))
