@@ -84,7 +84,26 @@ _WANTS: Final = frozenset({"-m", "-am", "--message", "-k", "-b", "-B", "-c"})
 # A verb that is followed by a command: "please run X", "帮我跑一下 X", "请执行：X".
 _RUNS: Final = re.compile(
     r"(?:re-?run|run|execute|launch|invoke)(?![\w-])(?:\s+(?:the\s+)?(?:following|command|this)\b)*"
-    r"|(?:重新?|试)?(?:运行|执行|跑)(?:一下|一遍|一次|下(?!面)|个|遍|次)?(?:命令|这条|这个|下面(?:的|这条)?)*"
+    r"|(?:重新?|试着?)?(?:运行|执行|跑)(?:一下|一遍|一次|下(?!面)|个|遍|次)?(?:命令|这条|这个|下面(?:的|这条)?)*"
+    # These lead to all kinds of things, so a known program has to follow.
+    r"|(?P<tries>try(?: to run| running)?|give|试(?:一下|下|试|跑|一试)?)(?![a-z])"
+)
+# What follows a command that is to be run and looked at: what it said is told in any case.
+_REPORTS: Final = re.compile(
+    r"(?:\s*(?:[,;]|(?<=[a-z])\.)\s*(?:and )?(?:then )?"
+    r"|\s+(?:and(?: then)?|then|to|so (?:that )?(?:i|we|you) can|a (?:try|go|spin)(?: and| to)?)"
+    r"\s+)(?:(?:see|check|verify|confirm|report|find out|show (?:me|us))\s+(?:if|whether|that|what"
+    r"|why|how|which|back|it\b|the (?:result|output))"
+    r"|(?:tell|let) (?:me|us)\b|make sure\b|send (?:me|us) the"
+    r"|(?:does|do|is|are|will) (?:it|they|that|all|everything)\b)"
+    r"(?P<en>(?:[^,;.\n]|\.(?=\S))*)[.!?\s]*$"
+    r"|[,\s]*(?:然后|并)?(?:帮?我)?(?:(?:看看?|瞧瞧|检查|确认|看一看)(?:一下|下)?|告诉我|汇报"
+    r"|(?:把|将)?(?:结果|输出)|(?:过不过|过没过|行不行|对不对|成不成|有没有|是否|能不能|会不会))"
+    r"(?P<zh>[^,;.\n就再]*)[.!?\s]*$"
+)
+# "…, if it fails fix it", "……，没问题就提交": another wish, which hangs on what comes of the first.
+_THEN_IF: Final = re.compile(
+    r"[,;.]\s*(?=(?:if|when|once|unless|otherwise)\b|[^,;.\n]{0,12}(?:就|的话))"
 )
 _COLON: Final = re.compile(r"\s*[:：]\s*")
 _ACTS: Final = re.compile(
@@ -148,6 +167,7 @@ class Named:
         led: A verb leads to it.
         taken: The part of the text that names it, where something else is wished besides.
         left: What else is wished.
+        said: The wish up to the end of the command, where it goes on with what to look at then.
     """
 
     command: str
@@ -155,6 +175,7 @@ class Named:
     led: bool = False
     taken: str = ""
     left: str = ""
+    said: str = ""
 
 
 def find_named(text: str, *, is_run: bool = False) -> Named | None:
@@ -187,11 +208,24 @@ def _leading(text: str, *, any_word: bool) -> Named | None:
         after = text[start : start + 1]
         if not colon and verb[0].isascii() and not after.isspace() and after not in "`\"'“「":
             return None
-        begins = _any if colon else _behind_verb
-    for head, left in chain([(text, "")], wishes.splits(text, within=_HEAD_CHARS)):
+        begins = _any if colon else _runs if verb["tries"] else _behind_verb
+    hangs = _THEN_IF.search(fold(text[:_HEAD_CHARS]), start) if verb else None
+    later = [(text[: hangs.start()], text[hangs.end() :])] if hangs else ()
+    for head, left in chain([(text, "")], wishes.splits(text, within=_HEAD_CHARS), later):
+        taken, said = head if left else "", _before_report(head) if verb else ""
+        if said and (command := _only_command(said[start:].strip(), begins)):
+            return Named(command, led=True, taken=taken, left=left, said=said)
         if command := _only_command(head[start:].strip(), begins):
-            return Named(command, led=verb is not None, taken=head if left else "", left=left)
+            return Named(command, led=verb is not None, taken=taken, left=left)
     return None
+
+
+def _before_report(text: str) -> str:
+    """Return a wish up to where it says what to look at afterwards; empty where it says nothing."""
+    tail = _REPORTS.search(fold(text[-_AROUND_CHARS:]))
+    if tail is None or next(wishes.splits(tail["en"] or tail["zh"] or ""), None):
+        return ""
+    return text[: len(text) - len(tail[0])]
 
 
 def _verb(text: str) -> tuple[re.Match[str] | None, int]:

@@ -237,6 +237,8 @@ class Reader:
         is_run = found.sure and found.kind is Kind.RUN
         short = len(text) <= _NAMED_CHARS
         named = commands.find_named(text, is_run=is_run) if short else None
+        if named is not None and named.said:
+            found = guess(named.said, self.threshold)
         if _ONLY_PUSH.fullmatch(text.strip().casefold()):
             named = None
         if named is None and wanted is not None:

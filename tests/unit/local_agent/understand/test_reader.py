@@ -519,3 +519,41 @@ def test_a_wish_to_stop_is_told_how(text: str) -> None:
 )
 def test_what_only_speaks_of_it_takes_nothing_back(text: str) -> None:
     assert READER.read(text).topic is not Topic.UNDO
+
+
+@each(
+    "text, cmd, left",
+    [
+        ("run npm run build and see if it passes", "npm run build", ""),
+        ("run pytest -q tests/api and check whether it passes", "pytest -q tests/api", ""),
+        ("跑一下 make test 看有没有问题", "make test", ""),
+        ("试一下 cargo test 过不过", "cargo test", ""),
+        ("运行 mvn -q test 看下能不能通过", "mvn -q test", ""),
+        ("帮我跑一下 pnpm build，确认没问题", "pnpm build", ""),
+        ("give npm run e2e a try and tell me if it is stable", "npm run e2e", ""),
+        ("run ruff check . and see what is left", "ruff check .", ""),
+        ("run make lint. does it pass?", "make lint", ""),
+        ("跑下 go test ./... 把结果告诉我", "go test ./...", ""),
+        ("run npm test and see if it passes, then commit", "npm test", "commit"),
+        ("跑一下 make test 看看有没有问题，没问题就提交", "make test", "没问题就提交"),
+        ("跑 make test，失败了就修", "make test", "失败了就修"),
+    ],
+)
+def test_a_run_that_is_to_be_looked_at_is_a_run_of_exactly_that(
+    text: str, cmd: str, left: str
+) -> None:
+    reading = READER.read(text)
+    assert (reading.intent.kind, reading.unsure) == (TaskKind.RUN, False)
+    assert (reading.intent.params.cmd, reading.left) == (cmd, left)
+
+
+@each(
+    "text",
+    [
+        *("does make test pass?", "npm run build 能过吗", "为什么 npm run build 过不了"),
+        *("how do I run make test", "运行 npm test 会报错吗", "try a shorter name", "试试别的办法"),
+        *("don't run npm test and see if it passes", "别跑 make test 看有没有问题"),
+    ],
+)
+def test_a_question_about_a_command_is_no_run(text: str) -> None:
+    assert READER.read(text).intent.kind is not TaskKind.RUN
