@@ -46,6 +46,7 @@ class Topic(StrEnum):
     CHATTER = "chatter"
     COMMIT = "commit"
     PULL = "pull"
+    UNSUPPORTED = "unsupported"
 
 
 _TOPICS: Final[Mapping[str, Topic]] = {topic.value: topic for topic in Topic}

@@ -204,13 +204,14 @@ def cancel(request: MemberRequest, command: Command) -> Answer:
     if not found:
         raise InputError("task.none-open")
     if "all" in command.options:
-        answers = [_cancel(request, task) for task in _all_open(request)]
-        agent_id = next((one.agent_id for one in answers if one.agent_id), None)
-        return Answer(as_list(one.text for one in answers), agent_id)
+        answers = [_cancel(request, task) for task in found]
+        # Other machines than the first are told a little later.
+        return replace(answers[0], text=as_list(one.text for one in answers))
     if len(found) > 1:
         which = replies.WHICH_MACHINE if named else replies.WHICH_TASK
         head = request.speaker.say(which, prefix=request.policy.prefix, id=found[0].short_id)
-        return Answer(as_list([head, *(_line(request, task) for task in found)]))
+        rows = [_line(request, task) for task in found[:SHOWN_TASKS]]
+        return Answer(as_list([head, *rows]))
     task = found[0]
     if task.reason is not None:
         return Answer(request.speaker.over(task, task.reason))
@@ -267,7 +268,7 @@ def status(request: MemberRequest, command: Command) -> Answer:
     named = _named(request, command)
     if len(named) == 1:
         return _status(request, named[0])
-    found = named or _open(request)
+    found = named or _open(request)[:SHOWN_TASKS]
     lines = [*([] if named else _machine_lines(request)), *(_line(request, task) for task in found)]
     if not found:
         lines.append(request.speaker.say(replies.REFUSALS["task.none-open"]))
@@ -372,11 +373,6 @@ def _machine_of(request: MemberRequest, command: Command | None) -> Agent:
 
 
 def _open(request: MemberRequest) -> list[Task]:
-    """Return the newest of the member's unfinished tasks."""
-    return _all_open(request)[:SHOWN_TASKS]
-
-
-def _all_open(request: MemberRequest) -> list[Task]:
     """Return the member's unfinished tasks, on the machine that was named if one was."""
     found = tasks.open_of(
         request.conn, request.member.person, limit=request.policy.limits.open_tasks

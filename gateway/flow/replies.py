@@ -176,9 +176,8 @@ PROGRESS = Sentence(
     en="{id} on {machine} ({hour}): {message}", zh="{id}（{machine}，{hour}）：{message}"
 )
 
-# How the first line of a task's end begins; the agent's own words follow.
+# How the first line of a task's end begins; the agent's own words follow, with ✓ after a deed.
 FINAL: Mapping[Reason, Sentence] = {
-    # Whether it was a deed, which has a ✓, only its agent knows.
     Reason.COMPLETED: Sentence(en="{id}", zh="{id}"),
     Reason.FAILED: Sentence(en="{id} ✗", zh="{id} ✗"),
     Reason.REJECTED: Sentence(
@@ -238,7 +237,6 @@ REVOKED = Sentence(
     en="{id} ⚠ outcome unknown. The key of {machine} was revoked; look on that machine.",
     zh="{id} ⚠ 结果不明。{machine} 的密钥已吊销；请到该开发机上查看。",
 )
-
 SILENT = Sentence(
     en="{id} ⚠ outcome unknown. {machine} has said nothing of it since {since}. Look there before "
     "you send it again; if it reports its end, it is shown here.",

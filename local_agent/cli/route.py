@@ -92,6 +92,11 @@ NO_SUCH_PLAYBOOK: Final = Sentence(
     en="There is no playbook of this name; answered with those that are alike.",
     zh="没有这个名称的剧本；会回答相近的名称。",
 )
+_OTHER_GIT: Final = Sentence(
+    en="Refused: only commit and push together are offered. Nothing is fetched, merged or rebased, "
+    "and no branch is made or switched.",
+    zh="会拒绝：只提供提交并推送。不拉取、不合并、不变基，也不新建或切换分支。",
+)
 # Where a command says more than the kind of its task.
 OF_TOPICS: Final[Mapping[Topic, Sentence]] = {
     Topic.PLAN: Sentence(
@@ -108,6 +113,12 @@ OF_TOPICS: Final[Mapping[Topic, Sentence]] = {
         zh="会提出撤销改动；在开发机上批准之后才会执行。",
     ),
     Topic.CANCEL: Sentence(en="The task is stopped.", zh="会停止该任务。"),
+    Topic.UNSUPPORTED: Sentence(
+        en="Refused: nothing here does that; it says what can be done instead.",
+        zh="会拒绝：这里做不了这件事；会说明可以做什么。",
+    ),
+    Topic.PULL: _OTHER_GIT,
+    Topic.COMMIT: _OTHER_GIT,
     Topic.GATEWAY: Sentence(en="Answered by the gateway alone.", zh="只由网关回答。"),
 }
 

@@ -37,6 +37,7 @@ _DONE_ELSEWHERE: Final = {
     Topic.REJECT: words.REJECT_THERE,
     Topic.CANCEL: words.CANCEL_HOW,
     Topic.GATEWAY: words.ASK_GATEWAY,
+    Topic.UNSUPPORTED: words.UNSUPPORTED,
 }
 
 

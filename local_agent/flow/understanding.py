@@ -2,8 +2,7 @@
 
     route ─▶ collect ─▶ begin_proposing ─▶ propose
 
-Below `Understanding` stand its parts: who may go to work next (`Slots`), what a proposal looks at
-(`Looking`), and the second reading of an unclear text by a model (`SecondReading`).
+Its parts: who may work next (`Slots`), what is looked at (`Looking`), `SecondReading` by a model.
 """
 
 from __future__ import annotations
@@ -254,6 +253,7 @@ class Understanding:
                     on_copy=task.checks is not None,
                     remote=task.source == "wecom",
                     unsure=reading.unsure,
+                    acts=reading.acts,
                     likeliest=tuple(kind.value for kind in reading.likeliest),
                     beyond=reading.beyond,
                     prefix=self._reader.prefix,

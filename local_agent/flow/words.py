@@ -27,14 +27,22 @@ NOTHING_TO_APPLY = Sentence(
     zh="没有待应用的改动。请先提出一个，或指明提出改动的任务：{prefix} 应用 T-7K3F",
 )
 CANCEL_HOW = Sentence(
-    en="Which task? `{prefix} cancel ID` in the chat, or `codexbridge cancel ID` at the machine.",
-    zh="要取消哪个任务？聊天中用 `{prefix} 取消 编号`，在开发机上用 `codexbridge cancel 编号`。",
+    en="Which task? `{prefix} cancel ID` or `{prefix} cancel all` in the chat, "
+    "`codexbridge cancel ID` at the machine.",
+    zh="要取消哪个任务？聊天中用 `{prefix} 取消 编号` 或 `{prefix} 取消全部`，"
+    "在开发机上用 `codexbridge cancel 编号`。",
 )
 ASK_GATEWAY = Sentence(
     en="Only the gateway answers that: send it in the chat, such as `{prefix} use NAME`. Here you "
     "always ask this machine; nothing was done.",
     zh="这个命令只由网关回答，请在聊天中发送，例如 `{prefix} 使用 名称`。"
     "这里始终是本机；没有执行任何操作。",
+)
+UNSUPPORTED = Sentence(
+    en="Nothing was done: that cannot be done from here. What can: answer questions, propose and "
+    "undo changes, run a command that you name (`{prefix} run npm test`), commit and push.",
+    zh="没有执行任何操作：这里做不了这件事。可以做的有：回答问题、提出和撤销改动、运行你写明的命令"
+    "（`{prefix} 运行 npm test`）、提交并推送。",
 )
 NOTHING_OPEN = Sentence(en="No open task of yours.", zh="你没有未完成的任务。")
 NO_SUCH_TASK = Sentence(

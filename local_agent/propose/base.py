@@ -71,6 +71,7 @@ class Asked:
         on_copy: It is about a copy of the workspace with a proposed change in it.
         remote: It was asked in the chat, and is answered there.
         unsure: It was not clear; only a plan or an answer may follow.
+        acts: It seems to ask that something be done, which an answer must not seem to tell of.
         likeliest: What may have been meant then, likeliest first.
         beyond: What a wish for the tests names besides the tests, such as a folder; empty if
             nothing.
@@ -92,6 +93,7 @@ class Asked:
     on_copy: bool = False
     remote: bool = False
     unsure: bool = False
+    acts: bool = False
     likeliest: tuple[str, ...] = ()
     beyond: str = ""
     prefix: str = "@dev"

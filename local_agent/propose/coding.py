@@ -132,8 +132,7 @@ class CodingProposer:
         if chosen is None:
             return await self._without.propose(asked)
         if job not in _EDITING:
-            found = _in_words(asked, chosen, await self._answer(asked, chosen, job))
-            return _unsure_change(asked, found) if _wished_change(asked) else found
+            return _in_words(asked, chosen, await self._answer(asked, chosen, job))
         if asked.workspace is None:
             return nothing(words.NO_WORKSPACE, asked)
         if not self._allowed:
@@ -255,12 +254,13 @@ def _wished_change(asked: Asked) -> bool:
     return asked.unsure and asked.intent.kind is TaskKind.CHANGE
 
 
-def _unsure_change(asked: Asked, found: Proposed) -> Proposed:
-    # "T-7K3F completed" above it would be read as a change that was made.
-    head = say(words.UNSURE_CHANGE, asked.lang)
+def _only_answered(asked: Asked, found: Proposed) -> Proposed:
+    # "T-7K3F completed" above it would be read as a deed that was done.
+    head = say(words.UNSURE_CHANGE if _wished_change(asked) else words.ONLY_ANSWERED, asked.lang)
     return replace(
         found,
         summary=f"{head}\n{found.summary}",
+        details=found.details and f"{head}\n{found.details}",
         own=head if found.own == "" else found.own,
         not_done=True,
     )
@@ -275,7 +275,8 @@ def _in_words(asked: Asked, chosen: Chosen, reply: Reply) -> Proposed:
     # Else it could speak as we do: "T-7K3F was approved" (R25).
     head = say(words.MODEL_SAYS, asked.lang, model=chosen.backend.name)
     speech = _speech(reply, chosen, asked.lang)
-    return Proposed(kind(text=text), f"{head}\n{text}", details=details, own="", speech=speech)
+    found = Proposed(kind(text=text), f"{head}\n{text}", details=details, own="", speech=speech)
+    return _only_answered(asked, found) if _wished_change(asked) or asked.acts else found
 
 
 def _unchanged(asked: Asked, chosen: Chosen, job: Job, reply: Reply) -> Proposed:

@@ -114,13 +114,15 @@ WOULD_APPLY = Sentence(
 )
 FILE_ROW = Sentence(en="{path} +{added} −{removed}", zh="{path} +{added} −{removed}")
 NO_EDITS = Sentence(
-    en="No change is proposed: the model {model} made no edit that may be made. It says:",
-    zh="没有提议改动：模型 {model} 没有可采用的修改。它的说明：",
+    en="Nothing was done; only answered. No change is proposed: the model {model} made no edit "
+    "that may be made. It says:",
+    zh="没有执行任何操作，仅作回答。没有提议改动：模型 {model} 没有可采用的修改。它的说明：",
 )
+ONLY_ANSWERED = Sentence(en="Nothing was done; only answered.", zh="没有执行任何操作，仅作回答。")
 UNSURE_CHANGE = Sentence(
-    en="It was not clear what to change, so nothing was changed; the model only answers. To have a "
-    "change proposed, ask again and name the file and what is to be different in it.",
-    zh="不清楚要改什么，因此没有改动；以下只是模型的回答。如需改动，请用一句话说明文件和内容后重新提出。",
+    en="Nothing was done; only answered. It was not clear what to change, so nothing was changed. "
+    "To have a change proposed, ask again and name the file and what is to be different in it.",
+    zh="没有执行任何操作，仅作回答。不清楚要改什么，因此没有改动。如需改动，请用一句话说明文件和内容后重新提出。",
 )
 MODEL_SAYS = Sentence(en="The model {model} says:", zh="模型 {model} 的说明：")
 NOTHING_SAID = Sentence(en="The model {model} said nothing.", zh="模型 {model} 没有给出任何内容。")
@@ -273,9 +275,11 @@ COMMIT_ALONE = Sentence(
     zh="不提供只提交的操作：`{prefix} 同步` 会提交并推送，须先在开发机上批准。",
 )
 NO_PULL = Sentence(
-    en="Nothing is fetched, merged or rebased from here; `{prefix} sync` commits and pushes, once "
-    "it is approved at the machine.",
-    zh="此处不拉取、不合并、不变基；`{prefix} 同步` 会提交并推送，须先在开发机上批准。",
+    en="Nothing is fetched, merged or rebased from here, no branch is made or switched, and no tag "
+    "or pull request is made; `{prefix} sync` commits and pushes, once it is approved at the "
+    "machine.",
+    zh="此处不拉取、不合并、不变基，不新建或切换分支，也不打标签、不提合并请求；"
+    "`{prefix} 同步` 会提交并推送，须先在开发机上批准。",
 )
 # What cannot be shown whole is not committed.
 NOT_SHOWN: Final[dict[str, Sentence]] = {

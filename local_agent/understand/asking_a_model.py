@@ -66,6 +66,8 @@ def merged(read: Reading, classified: Classified, *, threshold: float = THRESHOL
     """
     if not read.unsure or classified.confidence < threshold:
         return read
+    if classified.kind in _CHANGES and read.rule.startswith("asks"):
+        return read  # a question leads to no change, whoever reads it
     old, text = read.intent, read.subject
     wanted = old.params.model_copy(
         update={

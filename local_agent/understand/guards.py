@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from local_agent.understand.reading import DEEDS, Kind
+from local_agent.understand.reading import ACTS, Kind
 
 # Classes of words, as they are in a text that was folded, with \x01 and \x02 for what was pasted or
 # quoted in it.  A Latin word ends where it ends; Chinese is written without blanks.
@@ -192,7 +192,7 @@ class Guard:
 
     Attributes:
         name: What `codexbridge route` shows.
-        bars: Deeds that are not to come of a text that the row fits.
+        bars: What is not to come of a text that the row fits.
         fits: What it fits, anywhere in the folded text with what was quoted blotted out.
         unless: A text that holds this is left alone; None if nothing saves it.
         example: A text that it fits.
@@ -240,7 +240,7 @@ def _read() -> Iterator[Guard]:
         unless = said.get("unless")
         yield Guard(
             name,
-            DEEDS if bars == "any deed" else frozenset(map(Kind, bars.split())),
+            ACTS if bars == "any deed" else frozenset({Kind.UNSUPPORTED, *map(Kind, bars.split())}),
             filled(said["fits"]),
             filled(unless) if unless else None,
             said["such as"],

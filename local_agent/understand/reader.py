@@ -18,14 +18,15 @@ from common import dsl
 from common.model.intent import IntentParams, TaskIntent, TaskKind
 from common.text import has_cjk, one_line
 from common.verbs import BY_NAME, Topic
-from local_agent.understand import commands, guards, params, triggers, wishes
+from local_agent.understand import commands, goals, guards, params, triggers, wishes
 from local_agent.understand.classifier import Classifier, unpacked
 from local_agent.understand.features import features
 from local_agent.understand.folding import READ_CHARS, blot, fold, seen
-from local_agent.understand.reading import DEEDS, MEANS, THRESHOLD, Kind, Reading
+from local_agent.understand.reading import ACTS, DEEDS, MEANS, THRESHOLD, Kind, Reading
 
 MODEL: Final = Path(__file__).with_name("model.bin")
 DEED: Final = 0.99  # how likely all deeds together must be before one is taken up
+ASKED: Final = 0.25  # how likely it is to ask for a deed before that none was done is said
 PLANNED: Final = 0.56  # how likely a change must be before it is answered with a plan
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120
@@ -54,9 +55,41 @@ _NO_PUSH: Final = re.compile(
     r"(?:don't|dont|do not|not|without|no|never)\s{0,3}(?:\w+\s)?push\w*"
     r"|(?:别|不要?|先不|不用|无需)\s{0,3}(?:急着)?推送?"
 )
+# Git that is not offered: where it opens a text, anywhere, and where nothing is committed or sent.
 _PULLS: Final = re.compile(
-    r"^[\W_]*(?:please |can you |git )*(?:pull|fetch|rebase on)\b"
-    r"|^[^,，。]{0,6}(?:拉一?下|拉取|拉最新|更新到最新)"
+    r"^(?:git |first |先|再)?(?:(?:pull|fetch|merge|rebase|cherry[- ]?pick|check ?out|switch|stash"
+    r"|squash|tag|fork|clone|reset|prune|update (?:my|the|to)|get (?:the )?(?:latest|newest))\b"
+    r"|(?:(?:re)?open|close|approve|assign|review|request|ask|delete|remove|drop|create|make|raise"
+    r"|start|cut)\b.{0,40}\b(?:branch|prs?|mr|(?:pull|merge) request|tag|release|review\w*)\b"
+    r"|(?:publish|release)\b.{0,20}\b(?:release|version|package)\b"
+    r"|拉(?!通)|合(?!规|同|适|计|并?(?:之后|后|完|好|过|的|冲突|结果))|变基|切(?!图|片)|暂存一?下|更新到"
+    r"|(?:新?建|创建|开|提|打|关|删)[^,.]{0,12}(?:分支|\b(?:pr|mr|tag)\b|(?:合并|拉取)请求|标签)"
+    r"|(?:推|发起?)个?[^,.]{0,4}(?:\b(?:pr|mr)\b|(?:合并|拉取)请求))"
+    r"|\bnew branch\b|新的?分支|新建.{0,6}分支|从.{1,12}同步|同步.{0,12}(?:下来|过来|到本地)"
+    r"|(?:merge|合并?|rebase)\s?[到进]|\bpush (?:the |all |my )?tags?\b|推.{0,4}(?:标签|tag)"
+)
+_COMMITS: Final = re.compile(
+    r"\b(?:commit|push|publish|send|sync|ship|upload)|提交|推(?!荐)|上传|送|发布|同步"
+)
+_KEEPS: Final = re.compile(r"\b(?:commit|check|save|stage|store|hand)|提交|[保存入]")
+_GIT_WORDS: Final = re.compile(
+    r"\b(?:pull|fetch|merge|rebase|branch|prs?|mr|tag|stash|squash|fork|cherry[- ]?pick)\b"
+    r"|[拉合切]|变基|分支|标签|压成"
+)
+# No run of the tests or of a build is meant, whatever else is named: "restart the test server".
+_OPERATES: Final = re.compile(
+    r"(?:deploy|restart|reboot|roll|scale|publish|ship|promote|release|shut)\b"
+    r"|(?!测试?(?![环服库机集])|.*(?:跑|运行|执行|构建|编译|打包))"
+    r".*(?:部署|重启|上线|发布|回滚|扩容|缩容|灰度|下线)(?!之?前|[后完时])"
+)
+# What only asks why something fails is answered; nothing is changed for it.
+_ASKS_WHY: Final = re.compile(
+    r"\bwhy\b|\bhow come\b|\bwhat(?:'s| is| went| could| can)\b|\?\s*$"
+    r"|为什么|为啥|怎么|咋|什么|哪|吗\W*$"
+)
+_MENDS: Final = re.compile(
+    r"\bfix(?!ed)|\brepair|\bsolve|解决|处理|搞定"
+    r"|修(?!改?[了完过后]|改之后)|(?<!修)改(?![了动完过后]|之后)"
 )
 _ABOUT: Final = {
     TaskKind.EXPLAIN: "question",
@@ -85,6 +118,7 @@ class Guess(NamedTuple):
         likeliest: The three that are likeliest, likeliest first, for a question back.
         rule: The guard that barred a deed, else ``words``.
         barred: The deeds that guards bar.
+        acts: How likely any deed is that is not barred.
     """
 
     kind: Kind
@@ -93,6 +127,7 @@ class Guess(NamedTuple):
     likeliest: tuple[Kind, ...]
     rule: str
     barred: frozenset[Kind]
+    acts: float = 0.0
 
 
 def guess(text: str, threshold: float = THRESHOLD) -> Guess:
@@ -106,11 +141,11 @@ def guess(text: str, threshold: float = THRESHOLD) -> Guess:
     free = [kind for kind in ranked if kind not in barred]
     rest = sum(shares[kind] for kind in free)
     likelihood = shares[free[0]] / rest
-    is_deed = free[0] in DEEDS
+    is_deed = free[0] in ACTS
+    acts = sum(shares[kind] for kind in ACTS - barred)
     if ranked[0] not in barred:
-        sure = likelihood >= threshold
-        sure = sure and (not is_deed or sum(shares[kind] for kind in DEEDS) >= DEED)
-        return Guess(free[0], likelihood, sure, tuple(free[:3]), "words", barred)
+        sure = likelihood >= threshold and (not is_deed or acts >= DEED)
+        return Guess(free[0], likelihood, sure, tuple(free[:3]), "words", barred, acts)
     name = next(row.name for row in rows if ranked[0] in row.bars)
     if rest < BARRED:  # nothing else is likely either: ask
         return Guess(ranked[0], shares[ranked[0]], False, tuple(ranked[:3]), name, barred)
@@ -228,12 +263,24 @@ class Reader:
         wanted = triggers.find_wanted(text, playbooks, partial(guess, threshold=self.threshold))
         if wanted is None and dsl.mistyped(text[:READ_CHARS]):
             return _answer(TaskKind.HELP, Topic.MISTYPED, text)
-        found = guess(text, self.threshold)
+        found = self._guess(text)
         if found.kind is Kind.APPROVE and (found.sure or not self.free_text):
             topic = Topic.REJECT if _REJECTS.search(text.casefold()) else Topic.APPROVE
             return replace(_answer(TaskKind.HELP, topic, text), rule=found.rule)
         if not self.free_text:
             return _answer(TaskKind.HELP, Topic.FREE_TEXT_OFF, text)
+        return self._of_plain(text, found, wanted)
+
+    def _guess(self, text: str) -> Guess:
+        """Guess, and once more without what makes a request a polite question."""
+        found = guess(text, self.threshold)
+        bare = wishes.without_polite(text)
+        if found.sure or found.kind not in DEEDS or bare in ("", text):
+            return found
+        plain = guess(bare.rstrip(" ?？"), self.threshold)
+        return plain if plain.sure and plain.kind is found.kind else found
+
+    def _of_plain(self, text: str, found: Guess, wanted: triggers.Wanted | None) -> Reading:
         is_run = found.sure and found.kind is Kind.RUN
         short = len(text) <= _NAMED_CHARS
         named = commands.find_named(text, is_run=is_run) if short else None
@@ -252,12 +299,18 @@ class Reader:
             found = found._replace(kind=Kind.RUN, likelihood=max(found.likelihood, 0.9), sure=True)
         if named is not None and not named.command and (is_run or _GIT.match(text)):
             found = found._replace(sure=False)  # never another command than the one spoken of
-        if not found.sure:
+        is_asked = named is None and found.acts >= self.threshold
+        elsewhere = _elsewhere(found, text) if is_asked else None
+        if elsewhere is Topic.UNSUPPORTED:
+            return replace(_answer(TaskKind.HELP, elsewhere, text), rule=found.rule)
+        if not (found.sure or elsewhere):
             return _unsure(found, text)
         return self._taken_up(found, text, named)
 
     def _taken_up(self, found: Guess, text: str, named: commands.Named | None) -> Reading:
         kind, topic = MEANS[found.kind]
+        if kind is TaskKind.DIAGNOSE and _only_asks(text):
+            kind = TaskKind.EXPLAIN
         if found.kind is Kind.UNDO:
             named_id = _ID.search(text)
             task_id = dsl.parse_id(named_id[0]) if named_id else None
@@ -271,7 +324,10 @@ class Reader:
         head, left = self._first_wish(found, text)
         intent = _intent(kind, found, head if left else text)
         taken = head if left else ""
-        read = Reading(intent, topic, subject=text, taken=taken, left=left, rule=found.rule)
+        acts = found.acts >= ASKED
+        read = Reading(
+            intent, topic, subject=text, taken=taken, left=left, acts=acts, rule=found.rule
+        )
         if found.kind is Kind.GIT_SYNC:
             return replace(read, topic=_half_a_sync(text))
         if found.kind is Kind.RUN and commands.wants_tests(head):
@@ -286,7 +342,8 @@ class Reader:
             return text, ""  # where it ends only its writer knows
         for head, left in wishes.splits(text[:READ_CHARS]):
             other = guess(left).kind
-            if found.kind is Kind.GIT_SYNC and other is Kind.GIT_SYNC:
+            is_sync = found.kind is Kind.GIT_SYNC and other is Kind.GIT_SYNC
+            if is_sync and _half_a_sync(left) is not Topic.PULL:
                 continue  # "commit and push" is one
             if {found.kind, other} <= _IN_WORDS:
                 break  # all is taken up at once
@@ -308,17 +365,38 @@ def _unsure(found: Guess, text: str) -> Reading:
         _intent(kind, found, text),
         unsure=True,
         subject=text,
+        acts=found.acts >= ASKED,
         likeliest=found.likeliest,
         rule=found.rule,
     )
 
 
+def _elsewhere(found: Guess, text: str) -> Topic | None:
+    """Return what is answered to a wish for what nothing here does; None to all others."""
+    folded = fold(seen(text))
+    if found.kind is Kind.GIT_SYNC:
+        is_named = found.sure or _GIT_WORDS.search(folded)
+        return Topic.PULL if is_named and _half_a_sync(text) is Topic.PULL else None
+    known = commands.wants_tests(folded) or goals.find_goal(folded) is not None
+    if found.kind is Kind.RUN and known and not _OPERATES.match(wishes.without_polite(folded)):
+        return None
+    return Topic.UNSUPPORTED if found.kind in (Kind.RUN, Kind.UNSUPPORTED) else None
+
+
+def _only_asks(text: str) -> bool:
+    folded = blot(fold(seen(text[:READ_CHARS])))
+    return _ASKS_WHY.search(folded) is not None and _MENDS.search(folded) is None
+
+
 def _half_a_sync(text: str) -> Topic:
     """Return what else has to be answered: a sync commits and pushes, and does neither alone."""
     folded = fold(seen(text))
-    if _PULLS.search(folded):
+    is_git = not _COMMITS.search(folded) and _GIT_WORDS.search(folded)
+    if is_git or _PULLS.search(wishes.without_polite(folded)):
         return Topic.PULL
-    return Topic.PLAIN if _SENDS.search(_NO_PUSH.sub("", folded)) else Topic.COMMIT
+    if _SENDS.search(_NO_PUSH.sub("", folded)):
+        return Topic.PLAIN
+    return Topic.COMMIT if _KEEPS.search(folded) else Topic.PULL
 
 
 def _of_command(said: dsl.Command) -> Reading:

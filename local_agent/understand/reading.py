@@ -36,6 +36,7 @@ class Kind(Enum):
     APPROVE = "approve"
     CHATTER = "chatter"
     OUTPUT = "output"
+    UNSUPPORTED = "unsupported"
 
 
 # Kinds that neither a command nor the seed has a word for, and what is answered besides.
@@ -43,6 +44,7 @@ _OTHERWISE: Final = {
     Kind.APPROVE: (TaskKind.HELP, Topic.APPROVE),
     Kind.CHATTER: (TaskKind.HELP, Topic.CHATTER),
     Kind.OUTPUT: (TaskKind.DIAGNOSE, Topic.PLAIN),
+    Kind.UNSUPPORTED: (TaskKind.HELP, Topic.UNSUPPORTED),
 }
 
 
@@ -55,6 +57,8 @@ def _meant(kind: Kind) -> tuple[TaskKind, Topic]:
 # What each kind is to the seed: what the command of that name is, else the word itself.
 MEANS: Final[Mapping[Kind, tuple[TaskKind, Topic]]] = {kind: _meant(kind) for kind in Kind}
 DEEDS: Final = frozenset({Kind.CHANGE, Kind.RUN, Kind.GIT_SYNC, Kind.CANCEL, Kind.UNDO})
+# What asks that something be done, whether or not there is a way to do it.
+ACTS: Final = DEEDS | {Kind.UNSUPPORTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Reading:
         task_id: The short ID that was named, in its stored form.
         taken: The part of the text that is taken up, where it is not all of it.
         left: The other part: a further wish, which is not done.
+        acts: It seems to ask that something be done, and only an answer may follow.
         beyond: What a wish for the tests names besides the tests, such as a folder.
         likeliest: The three likeliest kinds, likeliest first; empty where nothing was guessed.
         rule: How it was decided: ``command``, ``words``, ``names-it``, ``trigger`` (a phrase of a
@@ -82,6 +87,7 @@ class Reading:
     task_id: str | None = None
     taken: str = ""
     left: str = ""
+    acts: bool = False
     beyond: str = ""
     likeliest: tuple[Kind, ...] = ()
     rule: str = "command"
@@ -99,6 +105,7 @@ class _Kept(BaseModel):
     task_id: str | None
     taken: str
     left: str
+    acts: bool
     beyond: str
     likeliest: tuple[Kind, ...]
     rule: str

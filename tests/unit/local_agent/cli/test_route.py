@@ -53,7 +53,14 @@ def test_a_second_wish_and_a_task_are_shown(home: Home, capsys: Captured) -> Non
     assert "T-7K3F" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text", ["plan a retry", "apply T-7K3F", "undo T-7K3F", "cancel T-7K3F"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("plan a retry", "apply T-7K3F", "undo T-7K3F", "cancel T-7K3F"),
+        *("拉一下最新代码", "切到 dev 分支拉最新代码", "rebase 到 main", "commit it"),
+        *("重启服务", "deploy to prod"),
+    ],
+)
 def test_a_command_that_is_not_its_kind_is_told_as_what_it_is(
     home: Home, capsys: Captured, text: str
 ) -> None:

@@ -221,3 +221,29 @@ async def test_what_is_not_clear_is_asked_back_with_two_meanings(desk: Desk, tex
     told = (await declined(desk, f"@dev {text}")).splitlines()
     assert len(told) == 3
     assert all("`@dev " in row for row in told[1:])
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("text", "zh"),
+    [
+        *[(text, False) for text in ("deploy to production", "restart the server")],
+        *[(text, True) for text in ("重启服务", "发邮件给客户说今晚停机")],
+    ],
+)
+async def test_a_deed_that_is_not_offered_is_refused_in_one_line_that_says_what_is(
+    desk: Desk, text: str, *, zh: bool
+) -> None:
+    task = await desk.done(text, lang="zh" if zh else "en")
+    told = task.summary or ""
+    assert (task.reason, "\n" in told) == (Reason.REFUSED, False)
+    assert told.startswith("没有执行任何操作：" if zh else "Nothing was done: ")
+    assert "npm test" in told
+
+
+@pytest.mark.requirement("P7")
+async def test_git_that_is_not_offered_is_refused_by_its_reason(desk: Desk) -> None:
+    task = await desk.done("切到 dev 分支拉最新代码", lang="zh")
+    assert "不拉取、不合并、不变基" in (task.summary or "")
+    for text in ("merge PR 12", "rebase onto main", "open a pull request"):
+        assert "Nothing is fetched, merged or rebased" in await declined(desk, text)

@@ -137,6 +137,37 @@ async def test_a_change_without_edits_changes_nothing_and_says_so(bench: Bench) 
     assert found.own == ""
 
 
+@pytest.mark.requirement("P7")
+@pytest.mark.parametrize(
+    ("kind", "facts"),
+    [
+        (TaskKind.EXPLAIN, {"acts": True}),
+        (TaskKind.EXPLAIN, {"acts": True, "unsure": True}),
+        (TaskKind.DIAGNOSE, {"acts": True}),
+        (TaskKind.CHANGE, {"unsure": True}),
+        (TaskKind.CHANGE, {}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("lang", "begins"),
+    [("en", "Nothing was done; only answered."), ("zh", "没有执行任何操作，仅作回答。")],
+)
+async def test_what_asks_for_a_deed_and_is_only_answered_says_that_nothing_was_done(
+    bench: Bench, kind: TaskKind, facts: dict[str, Any], lang: str, begins: str
+) -> None:
+    found = await bench.ask(kind, [Reply("Done. I deployed it to production.")], lang=lang, **facts)
+    assert found.not_done, "it does not end as completed"
+    for told in (found.summary, found.details or ""):
+        assert told.startswith(begins), "in the chat and at the machine"
+    assert isinstance(found.requires, NoRequirement)
+
+
+async def test_an_ordinary_answer_says_nothing_of_deeds(bench: Bench) -> None:
+    found = await bench.ask(TaskKind.EXPLAIN, [Reply("By the script deploy.sh.")])
+    assert not found.not_done
+    assert found.summary.startswith("The model scripted says:")
+
+
 async def test_edits_that_undo_themselves_are_none(bench: Bench) -> None:
     found = await bench.ask(
         TaskKind.CHANGE, [writes("login.py", FIXED), writes("login.py", LOGIN), Reply("ok")]

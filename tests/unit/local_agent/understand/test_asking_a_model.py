@@ -111,6 +111,14 @@ def test_a_model_that_is_not_sure_either_changes_nothing() -> None:
     assert merged(unsure, said("change", 0.5), threshold=0.4).unsure is False
 
 
+@pytest.mark.requirement("P1")
+def test_no_model_makes_a_change_of_a_question() -> None:
+    asked = replace(READER.read("the thing with the stuff"), rule="asks-mark-zh")
+    assert merged(asked, said("change", 0.9)) is asked
+    assert merged(asked, said("diagnose", 0.9)) is asked
+    assert merged(asked, said("search", 0.9)).intent.kind is TaskKind.SEARCH
+
+
 def test_no_command_survives_a_model() -> None:
     unsure = READER.read("the thing with the stuff")
     params = unsure.intent.params.model_copy(update={"cmd": "rm -rf /"})

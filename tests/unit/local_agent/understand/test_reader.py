@@ -419,7 +419,7 @@ def test_a_phrase_behind_revise_is_natural_language() -> None:
     ("text", "kind"),
     [
         ("search is broken", "diagnose"),
-        ("review why the build fails", "diagnose"),
+        ("review why the build fails", "explain"),
         ("plan 和 patch 有什么区别", "explain"),
         ("同步 的代码在哪", "search"),
     ],
@@ -557,3 +557,67 @@ def test_a_run_that_is_to_be_looked_at_is_a_run_of_exactly_that(
 )
 def test_a_question_about_a_command_is_no_run(text: str) -> None:
     assert READER.read(text).intent.kind is not TaskKind.RUN
+
+
+@pytest.mark.requirement("P7")
+@each(
+    "texts, topic",
+    [
+        (
+            (
+                "切到 dev 分支拉最新代码|rebase 到 main|拉一下最新代码|merge main into my branch"
+                "|switch to develop"
+                "|open a PR against develop|merge PR 12|合并 PR 12|删掉远程分支 feature/x"
+                "|create a branch called fix-1"
+                "|tag it v1.2.0 and push the tag|cherry-pick 3fa91c2 onto release|提个 PR"
+                "|squash my last two commits"
+            ),
+            Topic.PULL,
+        ),
+        (
+            (
+                "commit and push|commit the merge fix and push it|push my branch"
+                "|publish my branch|提交并推送"
+                "|把合并冲突的修复提交推送了|推送当前分支|合并完了，提交推送一下|推一下翻译分支"
+            ),
+            Topic.PLAIN,
+        ),
+        ("commit my work|只提交测试文件", Topic.COMMIT),
+        (
+            (
+                "deploy to production|restart the server|restart the test server|重启服务"
+                "|部署到生产环境"
+                "|send an email to the team|book a meeting room for three|发邮件给全组|订个会议室"
+                "|回滚线上"
+            ),
+            Topic.UNSUPPORTED,
+        ),
+    ],
+)
+def test_what_is_not_offered_is_told_by_its_reason(texts: str, topic: Topic) -> None:
+    found = {text: READER.read(text) for text in texts.split("|")}
+    assert {text: reading.topic for text, reading in found.items()} == dict.fromkeys(found, topic)
+    assert not any(reading.unsure for reading in found.values())
+
+
+def test_a_further_wish_for_what_is_not_offered_is_told() -> None:
+    reading = READER.read("commit and push, then open a PR")
+    assert (reading.topic, reading.left) == (Topic.PLAIN, "open a PR")
+
+
+@pytest.mark.requirement("P1")
+@each(
+    "text, kind",
+    [
+        ("登录为什么失败", TaskKind.EXPLAIN),
+        ("登录为什么失败？", TaskKind.EXPLAIN),
+        ("why did login fail", TaskKind.EXPLAIN),
+        ("login fails on empty passwords, why?", TaskKind.EXPLAIN),
+        ("帮我看看登录为什么失败", TaskKind.EXPLAIN),
+        ("为什么登录失败了，修一下", TaskKind.CHANGE),
+        ("can you fix the login retry?", TaskKind.CHANGE),
+        ("用例单独跑能过，整体跑就挂", TaskKind.DIAGNOSE),
+    ],
+)
+def test_a_question_leads_to_no_change_with_or_without_its_mark(text: str, kind: TaskKind) -> None:
+    assert READER.read(text).intent.kind is kind
