@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, Literal, get_args
 
+from common.encodings import CODECS
 from common.errors import RemoteProtocolError
 from common.ids import CROCKFORD
 from common.records import (
@@ -99,6 +100,8 @@ class SealedChange:
         new_sha256: Of the content afterwards; None for ``delete``.
         new_mode: As it will be; None for ``delete``.
         size: Bytes afterwards; 0 for ``delete``.
+        encoding: In which it is text, before and afterwards; None for UTF-8, and for what is no
+            text.  It is stored where there is one.
     """
 
     op: Annotated[Op, one_of(get_args(Op))]
@@ -109,6 +112,7 @@ class SealedChange:
     new_sha256: Annotated[str | None, or_none(SHA256_HEX)]
     new_mode: Annotated[Mode | None, _MODE]
     size: Annotated[int, COUNT]
+    encoding: Annotated[str | None, one_of(CODECS)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +152,17 @@ def read_changes(payload: Mapping[str, Any]) -> tuple[SealedChange, ...]:
 def stored_change(change: SealedChange) -> dict[str, Any]:
     """Return a change as it is sealed."""
     # `asdict` copies deeply, and takes longer for 500 changes than to read their files.
-    return {name: getattr(change, name) for name in CHANGE}
+    return {name: getattr(change, name) for name in _change_fields(change.encoding is not None)}
+
+
+def check_changes(values: list[Any]) -> None:
+    """Require that each of a list is a stored change; as `check_record`."""
+    for value in values:
+        check_record("changes", value, _change_fields("encoding" in value))
+
+
+def _change_fields(encoded: bool) -> Fields:
+    return CHANGE if encoded else _PLAIN_CHANGE
 
 
 def stored_place(place: Place) -> dict[str, str]:
@@ -158,6 +172,7 @@ def stored_place(place: Place) -> dict[str, str]:
 
 
 CHANGE: Final = fields_of(SealedChange)
+_PLAIN_CHANGE: Final = {name: check for name, check in CHANGE.items() if name != "encoding"}
 _DECIMAL: Final = matching(r"0|[1-9][0-9]{0,19}")
 PLACE: Final[Fields] = {"path": TEXT, "dev": _DECIMAL, "ino": _DECIMAL}
 

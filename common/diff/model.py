@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Literal, NamedTuple
+
+from common.encodings import UTF8, in_utf8
 
 Op = Literal["add", "modify", "delete", "rename", "copy"]
 Mode = Literal["100644", "100755"]
@@ -82,6 +85,7 @@ class FileDiff:
         new_mode: Of an added file, or after a change of mode; None where the mode stays.
         added: Lines added, counted by us.
         removed: Lines removed.
+        encoding: In which its lines are text, for display alone.
     """
 
     op: Op
@@ -92,6 +96,7 @@ class FileDiff:
     hunks: tuple[Hunk, ...]
     added: int
     removed: int
+    encoding: str = UTF8
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +114,19 @@ class DiffModel:
     def removed(self) -> int:
         """Return how many lines are removed in all."""
         return sum(file.removed for file in self.files)
+
+    def in_encodings(self, encodings: Mapping[str, str | None]) -> DiffModel:
+        """Return the same diff, each file as text in its encoding, by path."""
+        named = (encodings.get(file.path) or UTF8 for file in self.files)
+        files = zip(self.files, named, strict=True)
+        return DiffModel(tuple(replace(file, encoding=encoding) for file, encoding in files))
+
+
+def as_utf8(file: FileDiff) -> FileDiff:
+    """Return the same diff of the file in UTF-8: for a copy of it, or for a model."""
+
+    def lines(hunk: Hunk) -> Hunk:
+        texts = (in_utf8(line, file.encoding) for line in hunk.lines)
+        return hunk._replace(lines=tuple(texts), section=in_utf8(hunk.section, file.encoding))
+
+    return replace(file, hunks=tuple(map(lines, file.hunks)), encoding=UTF8)

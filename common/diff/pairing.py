@@ -90,18 +90,18 @@ def paired(file: FileDiff) -> Iterator[Pair]:
     effort = _Effort(MAX_EFFORT)
     for hunk in file.hunks:
         starts = hunk.old_start, hunk.new_start
-        yield Pair("hunk", section=shown(hunk.section), starts=starts)
-        yield from _of_hunk(hunk, effort)
+        yield Pair("hunk", section=shown(hunk.section, file.encoding), starts=starts)
+        yield from _of_hunk(hunk, file.encoding, effort)
         if hunk.old_open or hunk.new_open:  # the lines that it speaks of are the last of a hunk
             yield Pair("open", ends=(hunk.old_open, hunk.new_open))
 
 
-def _of_hunk(hunk: Hunk, effort: _Effort) -> Iterator[Pair]:
+def _of_hunk(hunk: Hunk, encoding: str, effort: _Effort) -> Iterator[Pair]:
     old_no, new_no = hunk.old_first, hunk.new_first
     removed: _Lines = []
     added: _Lines = []
     for line in hunk.lines:
-        kind, text = line[0], shown(line[1:])
+        kind, text = line[0], shown(line[1:], encoding)
         old_no += kind != PLUS
         new_no += kind != MINUS
         if kind == PLUS:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from common.diff.model import MINUS, PLUS, DiffModel, FileDiff, Hunk
+from common.encodings import LOW, UTF8, line_text
 from common.redact import redact
 from common.text import has_confusable, has_hidden, reveal_all, strip_ansi
 
@@ -30,7 +31,7 @@ _BLANKS: Final = re.compile(
     rf"^(?:[ \t]{{{INDENT + 1},}}+|(?: *+\t){{{INDENT_TABS + 1}}}[ \t]*+)"
     rf"|(?<![ \t])(?<!^)(?:[ \t]{{{BLANK_RUN + 1},}}+|(?: *+\t){{{TAB_RUN + 1}}}[ \t]*+)"
 )
-_BYTES: Final = re.compile("[\udc80-\udcff]")
+_BYTES: Final = re.compile("[\udc00-\udcff]")
 # Lines of these characters hide nothing and need no decoding with care.
 _PLAIN: Final = re.compile(rb"[ -~\t\n]*+")
 
@@ -84,11 +85,11 @@ def counts(model: DiffModel) -> Counts:
 def rows(file: FileDiff) -> Iterator[Row]:
     """Yield what a person sees of one file, in the order of the diff."""
     for hunk in file.hunks:
-        yield Row("hunk", hunk.old_start, hunk.new_start, shown(hunk.section))
+        yield Row("hunk", hunk.old_start, hunk.new_start, shown(hunk.section, file.encoding))
         old_no, new_no = hunk.old_first, hunk.new_first
         old_end, new_end = old_no + hunk.old_count, new_no + hunk.new_count
         for line in hunk.lines:
-            kind, text = line[0], shown(line[1:])
+            kind, text = line[0], shown(line[1:], file.encoding)
             old_no += kind != PLUS
             new_no += kind != MINUS
             if kind == PLUS:
@@ -102,11 +103,11 @@ def rows(file: FileDiff) -> Iterator[Row]:
                 yield Row("open", None, None, "")
 
 
-def shown(line: bytes) -> str:
-    """Return a line with nothing hidden in it; a byte that is no UTF-8 is shown as ``⟨0xE9⟩``."""
-    text = line.decode("utf-8", "surrogateescape")
+def shown(line: bytes, encoding: str = UTF8) -> str:
+    """Return a line with nothing hidden in it; a byte that is no text is shown as ``⟨0xE9⟩``."""
+    text = line_text(line, encoding)
     if not _PLAIN.fullmatch(line):
-        named = _BYTES.sub(lambda byte: f"⟨0x{ord(byte[0]) - 0xDC00:02X}⟩", text)
+        named = _BYTES.sub(lambda byte: f"⟨0x{ord(byte[0]) - LOW:02X}⟩", text)
         text = "\t".join(map(reveal_all, named.split("\t")))
     if len(text) <= TAB_RUN:
         return text
@@ -127,7 +128,7 @@ def _marks(file: FileDiff) -> Iterator[tuple[MarkCode, int]]:
     found: dict[MarkCode, int] = {}
     for number, line in added:
         if len(line) > LONG_LINE or not _PLAIN.fullmatch(line):
-            for code in _codes(line):
+            for code in _codes(line, file.encoding):
                 found.setdefault(code, number)
     if (secret := _first_secret([line for _, line in added])) is not None:
         found["secret-looking"] = added[secret][0]
@@ -142,8 +143,8 @@ def _added(hunk: Hunk) -> Iterator[tuple[int, bytes]]:
             yield number, line[1:]
 
 
-def _codes(line: bytes) -> Iterator[MarkCode]:
-    text = line.decode("utf-8", "surrogateescape").removesuffix("\r")
+def _codes(line: bytes, encoding: str) -> Iterator[MarkCode]:
+    text = line_text(line, encoding).removesuffix("\r")
     if _BYTES.search(text):
         yield "encoding"
         text = _BYTES.sub("\ufffd", text)

@@ -68,11 +68,12 @@ class CommandProposal(SeedModel):
 
 
 class DiffFileSummary(SeedModel):
-    """One file of a proposed change, counted by us."""
+    """One file of a proposed change, counted by us; absent, its encoding is UTF-8."""
 
     path: str
     additions: int = Field(ge=0)
     deletions: int = Field(ge=0)
+    encoding: str | None = None
 
 
 class Diff(SeedModel):
@@ -80,7 +81,7 @@ class Diff(SeedModel):
 
     Attributes:
         diff_id: SHA-256 of its exact bytes, under which the blob store keeps them.
-        unified_diff: For display, clipped; bytes that are not UTF-8 show as ``�``.
+        unified_diff: For display, clipped; bytes that are no text show as ``�``.
     """
 
     type: Literal["diff"] = "diff"

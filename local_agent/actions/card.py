@@ -14,6 +14,7 @@ from typing import Final
 
 from common.diff.model import DiffModel, FileDiff
 from common.diff.view import Mark, marks
+from common.encodings import told
 from common.seal import SealedChange, Undo
 from common.sentences import LANGS, Lang, Sentence, say
 from common.text import one_line
@@ -64,6 +65,7 @@ CHANGES_ONLY: Final = Sentence(
 )
 BECOMES_PROGRAM: Final = Sentence(en="may be executed afterwards", zh="之后将可以执行")
 NO_PROGRAM: Final = Sentence(en="may no longer be executed", zh="之后将不能执行")
+IN_ENCODING: Final = Sentence(en="text in {encoding}", zh="{encoding} 编码的文本")
 EMPTY: Final = Sentence(en="empty", zh="空文件")
 NO_TEXT: Final = Sentence(
     en="its content is not text, and is not shown", zh="内容不是文本，不予显示"
@@ -197,6 +199,8 @@ def _changed(change: SealedChange, file: FileDiff | None, found: tuple[Mark, ...
 def _notes(change: SealedChange, file: FileDiff | None) -> Iterator[Text]:
     if file is None:
         yield text(NO_TEXT)
+    if change.encoding is not None:
+        yield text(IN_ENCODING, encoding=told(change.encoding))
     if change.op != "delete" and change.size == 0:
         yield text(EMPTY)
     if change.new_mode == _EXECUTABLE and change.old_mode != _EXECUTABLE:

@@ -131,7 +131,7 @@ def _sealed_diff(seal: sealing.Seal, diff: bytes | None) -> DiffModel | None:
     sealed = {(change.op, change.path, change.old_path) for change in _changes(seal)}
     if not (told <= sealed if commits else told == sealed):
         raise AuthError("approval.digest-mismatch")
-    return model
+    return model.in_encodings({change.path: change.encoding for change in _changes(seal)})
 
 
 def _sealed_answer(seal: sealing.Seal, answer: str | None) -> str | None:

@@ -216,7 +216,7 @@ def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
     from local_agent.workspace.tree import open_tree
 
     model = parse_diff(patch)
-    with open_tree(workspace.path, deny=workspace.deny) as tree:
+    with open_tree(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as tree:
         repository = open_repository(workspace.path)
         found = describe_change(tree, model, repository=repository, relocate=True)
     policy = load_policy(home, workspace.name)

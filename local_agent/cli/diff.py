@@ -14,6 +14,7 @@ from common.errors import InputError
 from common.home import Home, find_home
 from common.ids import parse_short_id
 from common.sentences import Lang, Sentence, say
+from local_agent.cards.question import read_question
 from local_agent.cli import words
 from local_agent.cli.proposal import tell_lineage
 from local_agent.cli.screen import Screen, print_json, screen_for
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import argparse
 
     from common.diff.model import DiffModel, FileDiff
+    from local_agent.views.question import Shown
 
 DIFF: Final = Sentence(
     en="Show the diff that a task proposes, or has applied: all of it, with what is hidden in it "
@@ -72,10 +74,20 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         print_json({"task": short_id, "files": files_of(model), "diff": text})
     else:
         screen = screen_for(lang, environ)
-        found = call(find_home(environ), environ, "show", task=short_id)
-        tell_lineage(screen, from_json(Shown, found).task)
-        _print(model, screen)
+        found = from_json(Shown, call(find_home(environ), environ, "show", task=short_id))
+        tell_lineage(screen, found.task)
+        _print(_as_text(model, found, diff), screen)
     return 0
+
+
+def _as_text(model: DiffModel, found: Shown, diff: bytes) -> DiffModel:
+    """Return the diff as text: in the encodings that were sealed, or else that are proposed."""
+    encodings = {file.path: file.encoding for file in found.task.files}
+    if found.approval is not None:
+        asked = read_question(found.approval, diff=diff)
+        for question in (asked, *asked.parts):
+            encodings |= {change.path: change.encoding for change in question.changes}
+    return model.in_encodings(encodings)
 
 
 def files_of(model: DiffModel) -> list[dict[str, Any]]:

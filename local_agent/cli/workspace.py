@@ -5,6 +5,7 @@ What is found is only offered; a person confirms each item, or names them on the
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
@@ -14,13 +15,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from common.encodings import UTF8, told
 from common.errors import CodexBridgeError, InputError, UnavailableError
 from common.home import Home, find_home
-from common.sentences import Lang, say
+from common.sentences import Lang, explain, say
 from common.text import one_line
 from local_agent.cli import words, workspace_words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.status import disclosure_told, policy_told, strays_told
+from local_agent.error_texts import ERRORS
 from local_agent.faces.control.client import call
 from local_agent.safety.policy import standing, stray_policies
 from local_agent.sandbox.toolchains import Toolchain
@@ -77,6 +80,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     change = actions.add_parser("set", help=what, description=what)
     change.add_argument("name", metavar="NAME", help=say(workspace_words.WORKSPACE_NAME, lang))
     change.add_argument("--test", metavar="CMD", help=say(workspace_words.WORKSPACE_TEST, lang))
+    change.add_argument("--encoding", metavar="NAME", help=say(workspace_words.ENCODING, lang))
     change.add_argument(
         "--diagnostics", metavar="PATH", nargs="*", help=say(workspace_words.DIAGNOSTICS, lang)
     )
@@ -144,6 +148,7 @@ def add(
     if older is not None and older.path != added.path:
         _forget_closed(registry, find_home(environ), environ)
     _tell_added(added, older, screen)
+    _offer_encoding(added, registry, screen)
 
 
 def _forget_closed(registry: Registry, home: Home, environ: Mapping[str, str]) -> None:
@@ -152,8 +157,6 @@ def _forget_closed(registry: Registry, home: Home, environ: Mapping[str, str]) -
         call(home, environ, "workspaces_changed")
     except UnavailableError as error:
         if error.code == "agent.not-running":
-            import asyncio
-
             from local_agent.propose.scratch import Scratches
 
             opened = [one.path for one in registry.load()]
@@ -167,8 +170,11 @@ def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
         _set_test(args, registry, screen)
     if args.diagnostics is not None:
         _set_diagnostics(args, registry, screen)
+    if args.encoding is not None:
+        _set_encoding(args.name, args.encoding, registry, screen)
     rest = (args.disclosure, args.daily_reads, args.daily_bytes)
-    if rest == (None, None, None) and (args.test, args.diagnostics) != (None, None):
+    others = (args.test, args.diagnostics, args.encoding)
+    if rest == (None, None, None) and others != (None, None, None):
         return
     changed = registry.set_disclosure(
         args.name,
@@ -200,6 +206,31 @@ def _set_diagnostics(args: argparse.Namespace, registry: Registry, screen: Scree
     files = ", ".join(one_line(path, 400) for path in changed.diagnostics)
     told = workspace_words.DIAGNOSTICS_SET if files else workspace_words.DIAGNOSTICS_NONE
     screen.tell(told, name=screen.ink("bold", changed.name), files=files)
+
+
+def _set_encoding(name: str, encoding: str, registry: Registry, screen: Screen) -> None:
+    changed = registry.set_encoding(name, encoding)
+    now = told(changed.encoding or UTF8)
+    screen.tell(workspace_words.ENCODING_SET, name=screen.ink("bold", name), encoding=now)
+
+
+def _offer_encoding(added: Workspace, registry: Registry, screen: Screen) -> None:
+    """Offer the setting where files are text in nothing that is declared."""
+    from local_agent.workspace.files import unreadable
+
+    if not (found := asyncio.run(unreadable(added))):
+        return None
+    facts = {"count": len(found), "path": one_line(found[0])}
+    if not at_keyboard():
+        screen.tell(workspace_words.ENCODING_WANTED, **facts, name=added.name)
+        return None
+    question = screen.say(workspace_words.ENCODING_ASK, **facts)
+    while answer := read_answer(question):
+        try:
+            return _set_encoding(added.name, answer, registry, screen)
+        except InputError as error:
+            print(explain(error, ERRORS, screen.lang))
+    return None
 
 
 def _tell_added(added: Workspace, older: Workspace | None, screen: Screen) -> None:
@@ -333,6 +364,7 @@ def _to_dict(item: Workspace) -> dict[str, object]:
         ],
         "pass_env": list(item.pass_env),
         "diagnostics": list(item.diagnostics),
+        "encoding": item.encoding,
         "disclosure": item.disclosure,
         "daily_reads": item.daily_reads,
         "daily_bytes": item.daily_bytes,

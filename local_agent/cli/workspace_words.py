@@ -102,6 +102,28 @@ DIAGNOSTICS_SET: Final = Sentence(
 DIAGNOSTICS_NONE: Final = Sentence(
     en="{name}: no file is read for diagnostics.", zh="{name}：不从任何文件读取诊断信息。"
 )
+ENCODING: Final = Sentence(
+    en="encoding of the files here that are not UTF-8 and declare none, such as gbk; utf-8: none",
+    zh="此处既非 UTF-8 又未声明编码的文件所用的编码，例如 gbk；utf-8 表示取消",
+)
+ENCODING_SET: Final = Sentence(
+    en="{name}: files that declare nothing else are read and changed as {encoding} where they are "
+    "text in it, else as UTF-8.",
+    zh="{name}：未另行声明的文件，凡是 {encoding} 文本的按 {encoding} 读取和修改，其余按 UTF-8。",
+)
+_NOT_TEXT: Final = Sentence(
+    en="{count} {count:file is|files are} neither UTF-8 nor in a declared encoding, such as {path}"
+    ". No model may change such a file.",
+    zh="{count} 个文件既不是 UTF-8，也未声明编码，例如 {path}。模型不能修改这样的文件。",
+)
+ENCODING_WANTED: Final = Sentence(
+    en=f"{_NOT_TEXT.en} To name the encoding: codexbridge workspace set {{name}} --encoding gbk",
+    zh=f"{_NOT_TEXT.zh}如需指明编码：codexbridge workspace set {{name}} --encoding gbk",
+)
+ENCODING_ASK: Final = Sentence(
+    en=f"{_NOT_TEXT.en} Which encoding is it (gbk, gb18030, big5, …)? Enter alone: not known. ",
+    zh=f"{_NOT_TEXT.zh}是哪种编码（gbk、gb18030、big5……）？直接回车：不清楚。",
+)
 WORKSPACE_SET: Final = Sentence(
     en="Set the test command of a workspace, what the chat may be told of it, and how much a day. "
     "It is set here alone: no message can.",

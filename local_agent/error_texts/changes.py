@@ -207,6 +207,11 @@ _CHANGE: Final = {
         "是符号链接或位于符号链接之后；绝不跟随链接",
     ),
     "change.submodule": _about("lies in a submodule", "位于子模块之内"),
+    "change.encoding": _about(
+        "is text in {encoding}, and afterwards it would not be: the diff adds lines in another "
+        "encoding",
+        "是 {encoding} 编码的文本，应用后就不再是：补丁新增的行用了另一种编码",
+    ),
     "change.special": _about("is not an ordinary file", "不是普通文件"),
     "change.not-folder": _about("would have to be a folder, and is none", "应为文件夹，实际不是"),
     "change.folder": _about("is a folder", "是文件夹"),

@@ -80,6 +80,12 @@ ERRORS: Final = {
         en="Nothing of a workspace was collected for {task}.",
         zh="没有为 {task} 收集工作区的内容。",
     ),
+    "workspace.encoding": Sentence(
+        en="{name} is not an encoding that is known here. Known are utf-8, gbk, gb18030, gb2312, "
+        "big5, shift_jis, euc-jp, euc-kr, latin-1, cp1252 and others like them.",
+        zh="不支持编码 {name}。支持 utf-8、gbk、gb18030、gb2312、big5、shift_jis、euc-jp、euc-kr、"
+        "latin-1、cp1252 等。",
+    ),
     "workspace.command": Sentence(
         en="The test command is empty or longer than {limit} bytes.",
         zh="测试命令为空或超过 {limit} 字节。",

@@ -18,6 +18,7 @@ from local_agent.flow import words
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import may_see
 from local_agent.propose.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
+from local_agent.propose.diffs import encodings_of
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 
@@ -104,7 +105,13 @@ class Conversation:
         if isinstance(result.proposal, Plan):
             return Revised(first, Earlier(version, request, result.proposal.text))
         diff = await asyncio.to_thread(self._blobs.get, result.proposal.diff_id)
-        earlier = Earlier(version, request, result.proposal.unified_diff, diff)
+        earlier = Earlier(
+            version,
+            request,
+            result.proposal.unified_diff,
+            diff,
+            encodings_of(result.proposal),
+        )
         return Revised(first, earlier, tuple(file.path for file in result.proposal.files))
 
     async def _requests(self, first: Task) -> list[str]:

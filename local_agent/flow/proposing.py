@@ -219,7 +219,8 @@ class Proposing:
         return await files.list_files(workspace.path, clock=self.clock, deny=workspace.deny)
 
     async def _search(self, workspace: Workspace, query: str) -> files.SearchResult:
-        return await files.search(workspace.path, query, clock=self.clock, deny=workspace.deny)
+        (found,) = await self._search_all(workspace, (query,))
+        return found
 
     async def _last_output(self, workspace: Workspace) -> bytes | None:
         """Return what the last approved command printed there, for what it says about files."""
@@ -232,10 +233,15 @@ class Proposing:
             return None  # it was removed by its age
 
     async def _search_all(
-        self, workspace: Workspace, queries: Sequence[str], listing: files.Listing
+        self, workspace: Workspace, queries: Sequence[str], listing: files.Listing | None = None
     ) -> Sequence[files.SearchResult]:
         return await files.search_all(
-            workspace.path, queries, among=listing, clock=self.clock, deny=workspace.deny
+            workspace.path,
+            queries,
+            among=listing,
+            clock=self.clock,
+            deny=workspace.deny,
+            encoding=workspace.encoding,
         )
 
 

@@ -230,8 +230,10 @@ def _about(path: str) -> Iterator[None]:
 
 
 def _read_file(workspace: Workspace, path: str) -> Result:
-    with paths.open_root(workspace.path, deny=workspace.deny) as root, _about(path):
+    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
+    with opened as root, _about(path):
         data = paths.read_bytes(root, paths.check_relative(path), max_bytes=MAX_READ_BYTES)
+        data = root.encodings.shown(path, data)
     try:
         return {"path": path, "content": data.decode("utf-8"), "size": len(data)}
     except UnicodeDecodeError:
@@ -256,7 +258,12 @@ async def _search(workspace: Workspace, query: str, glob: str | None) -> Result:
     limits = SearchLimits(listing=_SEARCHED, matches=MAX_PLACES, seconds=SECONDS)
     try:
         (found,) = await files.search_all(
-            workspace.path, (query,), among=among, limits=limits, deny=workspace.deny
+            workspace.path,
+            (query,),
+            among=among,
+            limits=limits,
+            deny=workspace.deny,
+            encoding=workspace.encoding,
         )
     except InputError as error:
         if error.code != "search.query":
@@ -285,10 +292,11 @@ def _rewritten(workspace: Workspace, path: str, data: bytes) -> bytes:
     """Return the diff that gives a file this content; empty where it has it."""
     with _about(path):
         parts = parts_of(path)
-    with open_tree(workspace.path, deny=workspace.deny) as tree:
+    with open_tree(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as tree:
         if paths.matches(parts, tree.deny):
             raise InputError("change.denied", path=path)
         found = tree.find(parts)
+        data, _ = tree.encodings.rewritten(path, found.data if found else b"", data)
     executable = found is not None and bool(found.mode & 0o100)
     old = None if found is None else Side(found.data, executable=executable)
     try:

@@ -5,6 +5,7 @@ What it may look at was collected before (`context`); it collects nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -37,12 +38,14 @@ class Earlier:
         request: What was asked for then, and what was to be made otherwise since.
         proposal: Its diff as text, or its words where it had none.
         diff: The exact diff; empty where it had none.
+        encodings: Of its files, by path.
     """
 
     version: int
     request: str
     proposal: str
     diff: bytes = b""
+    encodings: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import replace
 from typing import Final, Protocol
 
-from common.diff.model import FileDiff
+from common.diff.model import FileDiff, as_utf8
 from common.diff.parse import parse_diff
 from common.diff.patching import patched
 from common.errors import InputError
@@ -62,6 +62,8 @@ class Made(Protocol):
     def diff(self) -> bytes: ...
     @property
     def refused(self) -> Sequence[Refusal]: ...
+    @property
+    def encodings(self) -> Mapping[str, str]: ...
 
 
 class Lent(Scratch, Protocol):
@@ -170,7 +172,7 @@ class CodingProposer:
         before = asked.earlier.diff if asked.earlier else b""
         found = asked.context.pieces if asked.context else ()
         async with self._lent(workspace, chosen, found) as scratch:
-            seeded = await asyncio.to_thread(_seed, scratch, before)
+            seeded = await asyncio.to_thread(_seed, scratch, asked.earlier)
             pieces = with_seeded(found, seeded)
             turn = replace(_turn(asked, job, pieces), want="edits", scratch=scratch)
             reply = await chosen.backend.ask(turn, asked.emit)
@@ -179,7 +181,7 @@ class CodingProposer:
         if not made.diff or made.diff == before:
             proposed = _unchanged(asked, chosen, job, reply)
         else:
-            proposed = await self._changed(asked, chosen, workspace, reply, made.diff)
+            proposed = await self._changed(asked, chosen, workspace, reply, made)
         return replace(proposed, shown=(*with_seeded((), seeded), *_as_shown(asked.earlier)))
 
     @asynccontextmanager
@@ -200,14 +202,15 @@ class CodingProposer:
             yield scratch
 
     async def _changed(
-        self, asked: Asked, chosen: Chosen, workspace: Workspace, reply: Reply, diff: bytes
+        self, asked: Asked, chosen: Chosen, workspace: Workspace, reply: Reply, made: Made
     ) -> Proposed:
-        model = await asyncio.to_thread(parse_diff, diff)
-        name = await asyncio.to_thread(self._keep, diff)
+        model = await asyncio.to_thread(parse_diff, made.diff)
+        model = model.in_encodings(made.encodings)
+        name = await asyncio.to_thread(self._keep, made.diff)
         summary = told(model, workspace.name, asked.lang)
         left_out = _left_out(reply, asked.lang)
         return Proposed(
-            diff_proposal(name, diff, model),
+            diff_proposal(name, made.diff, model),
             "\n".join([summary, *left_out]),
             LocalApproval(action="apply_diff"),
             details="\n".join([summary, *_said(reply, chosen, asked.lang)]),
@@ -338,16 +341,18 @@ def _refused(one: Refusal, lang: Lang) -> str:
 # --- an earlier version ---
 
 
-def _seed(scratch: Scratch, diff: bytes) -> Mapping[str, bytes]:
+def _seed(scratch: Scratch, earlier: Earlier | None) -> Mapping[str, bytes]:
     """Make an earlier change in the copy, and return the files that it leaves; blocks.
 
     Where the workspace has moved on since, what no longer fits is left out: the model is shown the
     earlier diff in any case, and makes the change on what stands now.
     """
     seeded: dict[str, bytes] = {}
-    for file in parse_diff(diff).files if diff else ():
+    if earlier is None or not earlier.diff:
+        return seeded
+    for file in parse_diff(earlier.diff).in_encodings(earlier.encodings).files:
         try:
-            content = _make(scratch, file)
+            content = _make(scratch, as_utf8(file))
         except InputError:
             continue
         if content is not None:

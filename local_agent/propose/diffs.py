@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from common.diff.model import DiffModel
+from common.diff.model import DiffModel, FileDiff, as_utf8
+from common.diff.render import render
+from common.encodings import UTF8
 from common.model.proposal import Diff, DiffFileSummary
 from common.sentences import Lang, say
 from common.text import clip_bytes
@@ -17,13 +19,24 @@ MAX_SHOWN_BYTES: Final = 64_000
 
 def diff_proposal(name: str, diff: bytes, model: DiffModel) -> Diff:
     """Return the proposal of a diff that is stored under ``name``."""
+    if any(file.encoding != UTF8 for file in model.files):
+        diff = render(DiffModel(tuple(map(as_utf8, model.files))))
     return Diff(
         diff_id=name,
         unified_diff=clip_bytes(diff.decode("utf-8", "replace"), MAX_SHOWN_BYTES),
-        files=tuple(
-            DiffFileSummary(path=file.path, additions=file.added, deletions=file.removed)
-            for file in model.files
-        ),
+        files=tuple(map(_summary, model.files)),
+    )
+
+
+def encodings_of(diff: Diff) -> dict[str, str | None]:
+    """Return the encoding of each file of a proposal, by path; None for UTF-8."""
+    return {file.path: file.encoding for file in diff.files}
+
+
+def _summary(file: FileDiff) -> DiffFileSummary:
+    encoding = file.encoding if file.encoding != UTF8 else None
+    return DiffFileSummary(
+        path=file.path, additions=file.added, deletions=file.removed, encoding=encoding
     )
 
 

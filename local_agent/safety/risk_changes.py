@@ -68,7 +68,8 @@ class ChangeFacts:
 
 def change_facts(changes: tuple[SealedChange, ...], around: Circumstances) -> ChangeFacts:
     """Return the facts of sealed changes."""
-    found = marks(around.diff) if around.diff else ()
+    encodings = {one.path: one.encoding for one in changes}
+    found = marks(around.diff.in_encodings(encodings)) if around.diff else ()
     codes = frozenset(mark.code for mark in found)
     return ChangeFacts(changes, around.diff, codes, around.moved, around.hooks)
 

@@ -86,7 +86,8 @@ _CHANGE: Final = {
         zh="含有 shell 可能当作代码、通配符或选项的文件名，例如 -rf、$(id)",
     ),
     "other-encoding": Sentence(
-        en="adds bytes that are not UTF-8 text", zh="新增内容含有不是 UTF-8 文本的字节"
+        en="adds bytes that are no text, or that other programs may read as a sign such as \\ or |",
+        zh="新增内容含有不是文本的字节，或可能被其他程序当作 \\、| 等符号的字节",
     ),
     "long-lines": Sentence(
         en="adds lines of more than 400 characters", zh="新增了超过 400 个字符的行"

@@ -171,6 +171,7 @@ class ProposedFile:
     path: str
     additions: int
     deletions: int
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,15 +11,18 @@ in between is never shown.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
 from common.clock import Clock, SystemClock
+from common.encodings import CODECS
 from common.errors import InputError
 from common.redact import redact
 from common.text import one_line
@@ -28,6 +31,7 @@ from local_agent.workspace import listing, paths
 from local_agent.workspace.listing import Budget, ListingLimits
 from local_agent.workspace.listing import Listing as Listing  # noqa: PLC0414  # what it gives
 from local_agent.workspace.paths import Reader
+from local_agent.workspace.registry import Workspace
 
 Finder = Literal["auto", "python", "ripgrep"]
 
@@ -41,6 +45,7 @@ _SHORT_SECRET: Final = 8  # bytes; a shorter one is guessed as it is
 _WORD: Final = re.compile(rb"[^\s\"'`,;(){}\[\]<>=:]*")
 _DIGIT: Final = re.compile(rb"[0-9]")
 _HINT: Final = re.compile(rb"(?i)pass|pwd|secret|token|key|cred|auth|://")
+_LOOKED_AT: Final = 5_000  # files, when a workspace is added
 _BATCH_BYTES: Final = 1_000_000  # of arguments, below `process.MAX_ARGV_BYTES`
 
 
@@ -126,6 +131,7 @@ async def search_all(
     among: Listing | None = None,
     limits: SearchLimits | None = None,
     deny: Sequence[str] = (),
+    encoding: str | None = None,
     finder: Finder = "auto",
     clock: Clock | None = None,
 ) -> tuple[SearchResult, ...]:
@@ -137,6 +143,7 @@ async def search_all(
         among: What to look into, where it is listed already.
         limits: Bounds, those of matches for each query.
         deny: As of `search`.
+        encoding: Of files that are no UTF-8 (`Workspace.encoding`).
         finder: As of `search`.
         clock: As of `search`.
 
@@ -153,7 +160,8 @@ async def search_all(
         candidates: Sequence[str] = found.files
         if program is not None:
             candidates = await _not_excluded(program, workspace, found, needles, bounds, budget)
-        hits = await asyncio.to_thread(_match, workspace, candidates, needles, bounds, budget, deny)
+        opened = paths.open_root(workspace, deny=deny, encoding=encoding)
+        hits = await asyncio.to_thread(_match, opened, candidates, needles, bounds, budget)
         return tuple(_result(items, found, bounds, budget) for items in hits)
     finally:
         budget.stop.set()  # when this task was cancelled, its thread ends soon
@@ -202,6 +210,21 @@ async def list_files(
         return await asyncio.to_thread(_list, workspace, bounds, budget, deny)
     finally:
         budget.stop.set()
+
+
+async def unreadable(workspace: Workspace) -> list[str]:
+    """Return the files that are text in no encoding that is declared, of the first 5,000.
+
+    Raises:
+        InputError: ``path.missing``.
+    """
+    found = await list_files(workspace.path, deny=workspace.deny)
+    deny, encoding = workspace.deny, workspace.encoding
+    opened = paths.open_root(workspace.path, deny=deny, encoding=encoding)
+    with opened as root, Reader(root) as reader:
+        contents = ((one, _content(reader, one, paths.MAX_FILE_BYTES)) for one in found.files)
+        looked_at = islice(contents, _LOOKED_AT)
+        return [path for path, content in looked_at if root.encodings.of(path, content) is None]
 
 
 def find_ripgrep() -> str | None:
@@ -320,7 +343,12 @@ async def _ask(
     options += f" --max-filesize={max_bytes}" if max_bytes is not None else ""
     case = "--ignore-case" if any(needle.ignore_case for needle in needles) else "--case-sensitive"
     secrets = ("--iglob", f"!{{{','.join(paths.SECRET)}}}")
-    queries = [word for needle in needles for word in ("--regexp", os.fsdecode(needle.raw))]
+    queries = [
+        word
+        for needle in needles
+        for raw in _written(needle.raw)
+        for word in ("--regexp", os.fsdecode(raw))
+    ]
     try:
         code, told = await read_tool(
             [program, *options.split(), case, *secrets, *queries, "--", *folders],
@@ -338,6 +366,15 @@ async def _ask(
     return {name.removeprefix("./") for name in names}
 
 
+def _written(raw: bytes) -> set[bytes]:
+    """Return a text in each encoding that a file may declare."""
+    found = {raw}
+    for encoding in () if raw.isascii() else CODECS:
+        with contextlib.suppress(UnicodeError):
+            found.add(raw.decode().encode(encoding))
+    return found
+
+
 def _batches(folders: Iterable[str]) -> Iterator[list[str]]:
     batch: list[str] = []
     size = 0
@@ -352,16 +389,15 @@ def _batches(folders: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _match(
-    workspace: Path,
+    opened: AbstractContextManager[paths.Root],
     candidates: Sequence[str],
     needles: _Needles,
     bounds: SearchLimits,
     budget: Budget,
-    deny: Sequence[str],
 ) -> list[list[Match]]:
     """Return the lines of each needle, and one more than may be listed where there are more."""
     hits: list[list[Match]] = [[] for _ in needles]
-    with paths.open_root(workspace, deny=deny) as root, Reader(root) as reader:
+    with opened as root, Reader(root) as reader:
         for number, path in enumerate(candidates):
             if number % _OFTEN == 0 and budget.spent():
                 break

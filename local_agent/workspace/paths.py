@@ -15,10 +15,13 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
 from common.errors import InputError
+from local_agent.workspace import encodings
+from local_agent.workspace.encodings import Encodings
 
 MAX_PATH_BYTES: Final = 1024
 MAX_PART_BYTES: Final = 255
@@ -159,19 +162,24 @@ class Root:
     Attributes:
         handle: Of its own directory.
         deny: Patterns that deny in addition: the person's and the workspace's.
+        encodings: In which its files may be text.
     """
 
     handle: int
     deny: tuple[str, ...]
+    encodings: Encodings
 
 
 @contextmanager
-def open_root(workspace: Path, *, deny: Sequence[str] = ()) -> Iterator[Root]:
+def open_root(
+    workspace: Path, *, deny: Sequence[str] = (), encoding: str | None = None
+) -> Iterator[Root]:
     """Give the workspace, opened, with what is denied in it.
 
     Args:
         workspace: Real path.
         deny: The person's own deny patterns, which lie outside of the workspace.
+        encoding: Of its files that are no UTF-8, as the person set it.
 
     Raises:
         InputError: ``path.missing``.
@@ -181,7 +189,8 @@ def open_root(workspace: Path, *, deny: Sequence[str] = ()) -> Iterator[Root]:
     except OSError:
         raise InputError("path.missing", path=workspace) from None
     try:
-        yield Root(handle, (*deny, *_deny_patterns(handle)))
+        declared = Encodings(partial(_declarations, handle), encoding)
+        yield Root(handle, (*deny, *_deny_patterns(handle)), declared)
     finally:
         os.close(handle)
 
@@ -229,7 +238,7 @@ class Reader:
             os.close(self._folders.popitem()[1])
 
     def read(self, path: str, *, max_bytes: int = MAX_FILE_BYTES) -> bytes:
-        """Return the content of a text file.
+        """Return the content of a text file; a text in a declared encoding is given as UTF-8.
 
         Raises:
             InputError: as `read_bytes`; ``path.malformed``.
@@ -242,7 +251,8 @@ class Reader:
             raise InputError("path.malformed")
         if denied_part(name) or (self._root.deny and matches(path.split("/"), self._root.deny)):
             raise InputError("path.denied")
-        return _content(_open_regular(name, folder), max_bytes)
+        content = _content(_open_regular(name, folder), max_bytes)
+        return self._root.encodings.shown(path, content)
 
     def _open(self, path: str) -> int:
         parts = check_relative(path) if path else ()
@@ -266,7 +276,7 @@ def read_bytes(root: Root, parts: tuple[str, ...], *, max_bytes: int = MAX_FILE_
 def read_text(
     workspace: Path, path: str, *, deny: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
 ) -> str:
-    """Return a text file of the workspace by its relative path; what is no UTF-8 shows as ``�``.
+    """Return a text file of the workspace by its relative path; what is no text shows as ``�``.
 
     Args:
         workspace: Real path.
@@ -279,7 +289,8 @@ def read_text(
     """
     parts = check_relative(path)
     with open_root(workspace, deny=deny) as root:
-        return read_bytes(root, parts, max_bytes=max_bytes).decode("utf-8", "replace")
+        content = read_bytes(root, parts, max_bytes=max_bytes)
+        return root.encodings.shown(path, content).decode("utf-8", "replace")
 
 
 def _deny_patterns(handle: int) -> tuple[str, ...]:
@@ -293,6 +304,13 @@ def _deny_patterns(handle: int) -> tuple[str, ...]:
     patterns = tuple(line.strip("/") for line in lines if line and line[0] not in "#!")
     too_much = len(patterns) > MAX_DENY_PATTERNS or any(map(_is_long, patterns))
     return ("*",) if too_much else patterns
+
+
+def _declarations(handle: int, path: str) -> bytes:
+    try:
+        return _content(_open_below(handle, tuple(path.split("/"))), encodings.MAX_BYTES)
+    except InputError:
+        return b""
 
 
 def _is_long(pattern: str) -> bool:

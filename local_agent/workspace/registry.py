@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from common import strict_json
+from common import encodings, strict_json
 from common.errors import ConfigError, InputError, RemoteProtocolError
 from common.home import Home, read_private, write_private
 from common.seal import Place
@@ -55,6 +55,7 @@ class Workspace:
         daily_reads: Questions from the chat that are answered each member a day.
         daily_bytes: Bytes that those answers may have together.
         diagnostics: Files in it that linters write, by relative path.
+        encoding: Of its files that are no UTF-8 and declare none; None where they are all UTF-8.
         stands_for: Of a copy for a dry run: the folder that it is a copy of; else None.
     """
 
@@ -69,6 +70,7 @@ class Workspace:
     daily_reads: int = DAILY_READS
     daily_bytes: int = DAILY_BYTES
     diagnostics: tuple[str, ...] = ()
+    encoding: str | None = None
     stands_for: Path | None = None
 
     @property
@@ -234,6 +236,7 @@ class Registry:
             daily_reads=begin.daily_reads,
             daily_bytes=begin.daily_bytes,
             diagnostics=begin.diagnostics,
+            encoding=begin.encoding,
         )
         self._save([*others, added])
         return added
@@ -275,6 +278,19 @@ class Registry:
         if len(files) > MAX_REPORTS or not all(map(_may_be_read, files)):
             raise InputError("workspace.diagnostics", limit=MAX_REPORTS)
         changed = replace(older, diagnostics=tuple(dict.fromkeys(files)))
+        self._save([*(entry for entry in self.load() if entry.name != name), changed])
+        return changed
+
+    def set_encoding(self, name: str, encoding: str) -> Workspace:
+        """Set the encoding of files that are no UTF-8; ``utf-8`` takes it back.
+
+        Raises:
+            InputError: ``workspace.unknown``; ``workspace.encoding``: none of the table.
+        """
+        found = encodings.known(encoding)
+        if found is None:
+            raise InputError("workspace.encoding", name=encoding)
+        changed = replace(self.find(name), encoding=None if found == encodings.UTF8 else found)
         self._save([*(entry for entry in self.load() if entry.name != name), changed])
         return changed
 
@@ -363,6 +379,7 @@ def _to_dict(entry: Workspace) -> dict[str, Any]:
         "daily_reads": entry.daily_reads,
         "daily_bytes": entry.daily_bytes,
         "diagnostics": list(entry.diagnostics),
+        "encoding": entry.encoding,
     }
 
 
@@ -395,6 +412,7 @@ def _from_dict(stored: dict[str, Any]) -> Workspace:
         daily_reads=_count(stored.get("daily_reads", DAILY_READS), MAX_DAILY_READS),
         daily_bytes=_count(stored.get("daily_bytes", DAILY_BYTES), MAX_DAILY_BYTES),
         diagnostics=tuple(stored.get("diagnostics", ())),
+        encoding=encodings.known(stored.get("encoding") or ""),
     )
 
 

@@ -116,6 +116,7 @@ async def search_for(workspace: Workspace, query: Query, *, clock: Clock | None 
         among=among,
         limits=SearchLimits(matches=MAX_LOOKED_AT if _sorts_out(query) else MAX_HITS),
         deny=workspace.deny,
+        encoding=workspace.encoding,
         clock=clock,
     )
     of_terms = dict(zip(_terms(query), results, strict=True))

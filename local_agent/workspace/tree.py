@@ -22,7 +22,7 @@ from common.access_lists import access_list, without_list
 from common.diff.names import checked_path
 from common.errors import InputError
 from common.seal import Place
-from local_agent.workspace.paths import open_root
+from local_agent.workspace.paths import Root, open_root
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024  # what the blob store keeps of one file
 MAX_DEPTH: Final = 64  # folders above a file
@@ -62,14 +62,16 @@ class Tree:
 
     Attributes:
         deny: Patterns of what is denied in it: the person's and the workspace's.
+        encodings: In which its files may be text.
         place: Its name and identity.
     """
 
-    def __init__(self, path: Path, handle: int, deny: tuple[str, ...]) -> None:
-        status = os.fstat(handle)
-        self.deny = deny
+    def __init__(self, path: Path, root: Root) -> None:
+        status = os.fstat(root.handle)
+        self.deny = root.deny
+        self.encodings = root.encodings
         self.place = Place(str(path), status.st_dev, status.st_ino)
-        self._root = handle
+        self._root = root.handle
         self._handles: OrderedDict[Parts, int] = OrderedDict()
         self._nodes: dict[Parts, tuple[int, int]] = {}
 
@@ -220,18 +222,21 @@ class Tree:
 
 
 @contextmanager
-def open_tree(workspace: Path, *, deny: Sequence[str] = ()) -> Iterator[Tree]:
+def open_tree(
+    workspace: Path, *, deny: Sequence[str] = (), encoding: str | None = None
+) -> Iterator[Tree]:
     """Give the workspace, opened.
 
     Args:
         workspace: Real path.
         deny: The person's own deny patterns.
+        encoding: As of `open_root`.
 
     Raises:
         InputError: ``path.missing``.
     """
-    with open_root(workspace, deny=deny) as root:
-        tree = Tree(workspace, root.handle, root.deny)
+    with open_root(workspace, deny=deny, encoding=encoding) as root:
+        tree = Tree(workspace, root)
         try:
             yield tree
         finally:

@@ -22,7 +22,7 @@ from local_agent.actions.operation import (
     unknown_hunks,
 )
 from local_agent.errors import RefusedError
-from local_agent.propose.diffs import diff_proposal
+from local_agent.propose.diffs import diff_proposal, encodings_of
 from local_agent.safety.grant import Grant
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -78,12 +78,13 @@ class ApplyDiff:
                 named, or hunks that a file has not; ``diff.too-large``.
         """
         del seal
-        narrower = await asyncio.to_thread(self._narrowed, _diff(result).diff_id, keep, hunks)
+        narrower = await asyncio.to_thread(self._narrowed, _diff(result), keep, hunks)
         return result.model_copy(update={"proposal": narrower})
 
-    def _narrowed(self, name: str, keep: tuple[str, ...], hunks: Hunks) -> Diff:
-        diff = render(_selected(parse_diff(self._blobs.get(name)), keep, hunks))
-        model = parse_diff(diff)  # refused here, it withdraws no question
+    def _narrowed(self, whole: Diff, keep: tuple[str, ...], hunks: Hunks) -> Diff:
+        diff = render(_selected(parse_diff(self._blobs.get(whole.diff_id)), keep, hunks))
+        # Refused here, it withdraws no question.
+        model = parse_diff(diff).in_encodings(encodings_of(whole))
         return diff_proposal(self._blobs.put(diff), diff, model)
 
 

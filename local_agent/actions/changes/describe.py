@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from common.diff.model import DiffModel, FileDiff, Mode
 from common.diff.patching import deletion, misfit, patched, relocated
+from common.encodings import UTF8, told
 from common.errors import InputError
 from common.seal import MAX_SEAL_BYTES, SealedChange
 from common.strict_json import canonical
@@ -151,7 +152,22 @@ class _Work:
         file, after = self._patched(file, before, relocate=relocate)
         self._count(file, before, after)
         content = None if file.op == "delete" else self._content(file, old, after)
-        return _File(file, parts, source, old, content, _sealed(file, old, content))
+        sealed = replace(_sealed(file, old, content), encoding=self._encoding(file, before, after))
+        if sealed.encoding is None and relocate:
+            self._check_text(file, before, after)
+        return _File(file, parts, source, old, content, sealed)
+
+    def _encoding(self, file: FileDiff, before: bytes, after: bytes) -> str | None:
+        """Return the encoding in which a file is text on both sides, where it is not UTF-8."""
+        sides = ((file.old_path or file.path, before), (file.path, after))
+        found = {self.tree.encodings.of(*side) for side in sides if not side[1].isascii()}
+        return found.pop() if len(found) == 1 and found != {UTF8} else None
+
+    def _check_text(self, file: FileDiff, before: bytes, after: bytes) -> None:
+        # Not of an undo: what a change made whole may have been in two encodings before.
+        was = self.tree.encodings.of(file.old_path or file.path, before)
+        if was and self.tree.encodings.of(file.path, after) is None:
+            raise InputError("change.encoding", path=file.path, encoding=told(was))
 
     def _patched(self, file: FileDiff, before: bytes, *, relocate: bool) -> tuple[FileDiff, bytes]:
         try:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from common.records import LIST, RECORD, SHA256_HEX, TEXT, Fields, filled
-from common.seal import CHANGE, SealedChange, check_each, check_record, stored_change
+from common.seal import SealedChange, check_changes, check_record, stored_change
 
 _CHANGE: Final[Fields] = {"diff_sha256": SHA256_HEX, "changes": filled(LIST)}
 _UNDO: Final[Fields] = {**_CHANGE, "undoes": RECORD}
@@ -33,7 +33,7 @@ def check_change(payload: Mapping[str, Any]) -> None:
         RemoteProtocolError: ``seal.malformed`` with ``field``.
     """
     check_record("payload", payload, _CHANGE)
-    check_each("changes", payload["changes"], CHANGE)
+    check_changes(payload["changes"])
 
 
 def undo_payload(
@@ -59,4 +59,4 @@ def check_undo(payload: Mapping[str, Any]) -> None:
     """
     check_record("payload", payload, _UNDO)
     check_record("undoes", payload["undoes"], _UNDONE)
-    check_each("changes", payload["changes"], CHANGE)
+    check_changes(payload["changes"])

@@ -18,7 +18,7 @@ from common.records import (
     one_of,
     or_none,
 )
-from common.seal import CHANGE, SealedCommit, check_each, check_record, stored_change
+from common.seal import SealedCommit, check_changes, check_each, check_record, stored_change
 
 StepName = Literal["check", "add", "commit", "push"]
 StepEffect = Literal["read-only", "local-write", "remote-write"]
@@ -100,7 +100,7 @@ def check_sync(payload: Mapping[str, Any]) -> None:
     check_each("steps", payload["steps"], fields_of(SyncStep))
     if payload["commit"] is not None:
         check_record("commit", payload["commit"], fields_of(SealedCommit))
-        check_each("changes", payload["commit"]["changes"], CHANGE)
+        check_changes(payload["commit"]["changes"])
 
 
 def _stored_commit(commit: SealedCommit) -> dict[str, Any]:

@@ -251,7 +251,7 @@ def _replaced_by(task: Task) -> str | None:
 
 def _file(file: Json) -> ProposedFile:
     path = clip_bytes(file["path"], PATH_BYTES)
-    return ProposedFile(path, file["additions"], file["deletions"])
+    return ProposedFile(path, file["additions"], file["deletions"], file.get("encoding"))
 
 
 def _speech(said: Json | None) -> Speech | None:

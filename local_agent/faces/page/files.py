@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from typing import BinaryIO, Final, Literal
 
 from common.diff.view import shown
@@ -112,7 +113,7 @@ def view_file(workspace: Workspace, path: str, *, first_line: int = 1) -> FileVi
                 media_type=media_type,
                 dump=tuple(_dump(head[:DUMPED_BYTES])),
             )
-        page = _read_page(file, first_line)
+        page = _read_page(_readable(workspace, path, file), first_line)
         return FileView(
             workspace=workspace.name,
             path=path,
@@ -126,6 +127,16 @@ def view_file(workspace: Workspace, path: str, *, first_line: int = 1) -> FileVi
             line_count=_count_lines(file) if size <= MAX_COUNTED_BYTES else None,
             stopped=page.stopped,
         )
+
+
+def _readable(workspace: Workspace, path: str, file: BinaryIO) -> BinaryIO:
+    """Return a file in UTF-8, where it is a text in another declared encoding."""
+    content = _head(file, paths.MAX_FILE_BYTES + 1)
+    if len(content) > paths.MAX_FILE_BYTES or content.isascii():
+        return file
+    with _open_root(workspace) as root:
+        text = root.encodings.shown(path, content)
+    return file if text == content else BytesIO(text)
 
 
 def read_image(workspace: Workspace, path: str) -> tuple[str, bytes]:
@@ -159,7 +170,10 @@ def _parts(path: str) -> tuple[str, ...]:
 def _open_root(workspace: Workspace) -> Iterator[Root]:
     with ExitStack() as opened:
         try:
-            root = opened.enter_context(paths.open_root(workspace.path, deny=workspace.deny))
+            found = paths.open_root(
+                workspace.path, deny=workspace.deny, encoding=workspace.encoding
+            )
+            root = opened.enter_context(found)
         except InputError:
             raise InputError("files.no-workspace", name=workspace.name) from None
         yield root

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from common.diff.model import FileDiff
+from common.diff.model import DiffModel, FileDiff
 from common.diff.parse import parse_diff
 from common.errors import CodexBridgeError, RemoteProtocolError, StateError
 from common.sentences import LANGS
@@ -191,6 +191,7 @@ class PageReads(Answers):
             if not names:
                 return _Proposed()
             model = await asyncio.to_thread(parse_diff, await self._diff(names) or b"")
+            model = model.in_encodings(_encodings_of(task))
             return _Proposed(files=await asyncio.to_thread(proposed_files, model))
         unreadable: CodexBridgeError | None = None
         asking: PageQuestion | None = None
@@ -246,7 +247,8 @@ class PageReads(Answers):
             found = await asyncio.to_thread(asked.diffs)
         else:
             diff = await self._diff(_diffs_of(task))
-            found = (await asyncio.to_thread(parse_diff, diff)).files if diff else ()
+            model = await asyncio.to_thread(parse_diff, diff) if diff else DiffModel(())
+            found = model.in_encodings(_encodings_of(task)).files
         self._diffs[key] = found
         while len(self._diffs) > KEPT_DIFFS:
             self._diffs.popitem(last=False)
@@ -359,9 +361,17 @@ def _moment(seq: int, at: int, event: Mapping[str, Any]) -> PageMoment:
 
 def _diffs_of(task: Task) -> Sequence[str]:
     """Return the SHA-256 of each diff that a task proposes."""
+    return tuple(one["diffId"] for one in _proposals(task) if "diffId" in one)
+
+
+def _encodings_of(task: Task) -> dict[str, str | None]:
+    files = (file for one in _proposals(task) for file in one.get("files", ()))
+    return {file["path"]: file.get("encoding") for file in files}
+
+
+def _proposals(task: Task) -> Sequence[Json]:
     proposal = json.loads(task.proposal_json)["proposal"] if task.proposal_json else {}
-    several = [one["proposal"] for one in proposal.get("parts", ())]
-    return tuple(one["diffId"] for one in (proposal, *several) if "diffId" in one)
+    return (proposal, *(one["proposal"] for one in proposal.get("parts", ())))
 
 
 def _language(request: web.Request) -> str:

@@ -125,7 +125,8 @@ def read(
         listed: The files that may be read and are not ignored.
         missing: Names from the request that no file bears, to be accounted for.
     """
-    with paths.open_root(workspace.path, deny=workspace.deny) as root, paths.Reader(root) as reader:
+    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
+    with opened as root, paths.Reader(root) as reader:
         desk = _Desk(root, reader, budget, listed)
         candidates = [candidate for one in found if (candidate := desk.candidate(one)) is not None]
         for name in missing:

@@ -29,6 +29,7 @@ from common.diff.names import twin_key
 from common.diff.parse import parse_diff
 from common.diff.patching import deletion, patched, reverse
 from common.diff.render import MAX_LINES, is_wide, render
+from common.encodings import UTF8, decoded, in_utf8, told
 from common.errors import InputError
 from common.text import one_line
 from local_agent.models.backend import Refusal
@@ -42,6 +43,10 @@ ABSENT: Final = "absent"
 MAX_REFUSED: Final = 100  # that are named
 MAX_COMPARED_BYTES: Final = 64 * 1024 * 1024  # of both sides of all changed files
 _EXECUTABLE: Final = 0o100
+# Of these the person hears the reason, and nothing is taken.
+_WHOLE: Final = frozenset(
+    ("diff.too-large", "change.encoding", "scratch.encoding", "scratch.no-encoding")
+)
 CONTEXT_LINES: Final = 3
 MAX_PAIRED: Final = 10_000  # pairs of files that are compared to find renames
 MAX_ALIKE_BYTES: Final = 32 * 1024 * 1024  # of both sides of all pairs that are compared by line
@@ -60,11 +65,13 @@ class ScratchDiff:
         base: SHA-256 of each file as it was lent, by path, or ``absent``; of all that the diff
             starts from or makes.
         refused: What was not taken.
+        encodings: Of the files that are text in another one than UTF-8, by path.
     """
 
     diff: bytes
     base: Mapping[str, str]
     refused: tuple[Refusal, ...]
+    encodings: Mapping[str, str]
 
 
 def compare(slot: Slot, source: Source, *, doubted_ns: int) -> ScratchDiff:
@@ -90,7 +97,7 @@ def compare(slot: Slot, source: Source, *, doubted_ns: int) -> ScratchDiff:
     refused = tuple(
         Refusal(one_line(path), code) for path, code in sorted(comparison.refused.items())
     )
-    return ScratchDiff(make_diff(changes), base, refused[:MAX_REFUSED])
+    return ScratchDiff(make_diff(changes), base, refused[:MAX_REFUSED], comparison.encodings)
 
 
 @dataclass(slots=True)
@@ -108,6 +115,7 @@ class _Comparison:
     changes: dict[str, Change] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
+    encodings: dict[str, str] = field(default_factory=dict)
 
     def run(self, doubted_ns: int) -> None:
         rows = self.slot.table.rows
@@ -132,7 +140,7 @@ class _Comparison:
             try:
                 self._note(path, self._read(path, rows.get(path), seen))
             except InputError as error:
-                if error.code == "diff.too-large":
+                if error.code in _WHOLE:
                     raise
                 self.refused[path] = error.code
 
@@ -156,10 +164,30 @@ class _Comparison:
             raise InputError("scratch.gone" if content is None else "scratch.binary")
         true = self.slot.table.true(path) if row else b""
         if row is not None and row.redacted:
-            content = unredacted(true, self.slot.table.shown(path), content)
+            text = in_utf8(true, row.encoding or UTF8)
+            content = unredacted(text, self.slot.table.shown(path), content)
         elif has_new_marks(content, true):
             raise InputError("scratch.redacted")
+        content = self._encoded(path, row, true, content)
         return Side(content, executable=bool(seen.files[path].st_mode & _EXECUTABLE))
+
+    def _encoded(self, path: str, row: Lent | None, true: bytes, content: bytes) -> bytes:
+        """Return a text, which the copy holds in UTF-8, in the encoding of its file.
+
+        Raises:
+            InputError: ``scratch.encoding`` with ``character``: it has no such one;
+                ``scratch.no-encoding``: the file was no text; ``change.encoding``: it is none now.
+        """
+        if row is not None and not row.encoding and content != true:
+            raise InputError("scratch.no-encoding", path=path)
+        if content == true:
+            return content
+        if decoded(content, UTF8) is None:  # a program may write the encoding that it finds there
+            if row is not None and decoded(content, row.encoding) is None:
+                raise InputError("change.encoding", path=path, encoding=told(row.encoding))
+            return content
+        content, self.encodings[path] = self.source.encodings.rewritten(path, true, content)
+        return content
 
     def _note(self, path: str, new: Side | None) -> None:
         row = self.slot.table.rows.get(path)

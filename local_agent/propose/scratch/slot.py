@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from common.encodings import UTF8, in_utf8
 from common.errors import InputError
 from local_agent.propose.scratch.source import Fetched, Source, secret_rules, without_secrets
 from local_agent.propose.scratch.tree import Parts, ScratchTree
@@ -31,7 +32,7 @@ MAX_MENDED: Final = 2_000  # files and strays; beyond, a copy is sooner made ane
 # A file that changed later than this before it was looked at may change again in the same tick.
 SETTLED_NS: Final = 2_000_000_000
 
-_FORM: Final = 1  # of the tables; another one is made anew
+_FORM: Final = 2  # of the tables; another one is made anew
 _TABLES: Final = """\
 CREATE TABLE state (is_lent INTEGER NOT NULL, rules TEXT NOT NULL);
 CREATE TABLE file (
@@ -39,15 +40,16 @@ CREATE TABLE file (
     size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
     ino INTEGER NOT NULL,
     copy_size INTEGER, copy_mtime_ns INTEGER, copy_ctime_ns INTEGER, copy_ino INTEGER,
-    sha256 TEXT NOT NULL, executable INTEGER NOT NULL, redacted INTEGER NOT NULL
+    sha256 TEXT NOT NULL, executable INTEGER NOT NULL, redacted INTEGER NOT NULL,
+    encoding TEXT NOT NULL, declared TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE content (path TEXT PRIMARY KEY, true BLOB NOT NULL, shown BLOB);
 """
 _FILE: Final = (
     "SELECT path, size, mtime_ns, ctime_ns, ino, copy_size, copy_mtime_ns, copy_ctime_ns,"
-    " copy_ino, sha256, executable, redacted FROM file"
+    " copy_ino, sha256, executable, redacted, encoding, declared FROM file"
 )
-_PUT: Final = "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_PUT: Final = "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _FORGET: Final = "DELETE FROM content WHERE path = ?"
 
 
@@ -106,19 +108,22 @@ def bring(slot: Slot, path: str, fetched: Fetched, *, now_ns: int) -> bytes | No
     source = Stamp.of(status)
     if status.st_ctime_ns >= now_ns - SETTLED_NS:
         source = source._replace(ctime_ns=0)  # to be read again the next time
-    shown = without_secrets(content) if slot.redacted and content is not None else content
-    sha256 = digest(content or b"")
-    if content is None or shown is None:
-        slot.table.put(path, Lent(source, None, sha256, executable=fetched.executable))
-        return None
-    written = slot.tree.write(tuple(path.split("/")), shown, executable=fetched.executable)
+    shown = None if content is None else in_utf8(content, fetched.encoding or UTF8)
+    if slot.redacted and shown is not None:
+        shown = without_secrets(shown)
     lent = Lent(
         source,
-        Stamp.of(written),
-        sha256,
+        None,
+        digest(content or b""),
         executable=fetched.executable,
-        redacted=shown != content,
+        encoding=fetched.encoding,
+        declared=fetched.declared,
     )
+    if content is None or shown is None:
+        slot.table.put(path, lent)
+        return None
+    written = slot.tree.write(tuple(path.split("/")), shown, executable=fetched.executable)
+    lent = replace(lent, copy=Stamp.of(written), redacted=shown != content)
     slot.table.put(path, lent, content, shown)
     return shown
 
@@ -138,7 +143,8 @@ def refresh(
         if stop.is_set():
             return
         status, row = source.status(path), rows.get(path)
-        if row is not None and status is not None and Stamp.of(status) == row.source:
+        as_noted = row and (row.source, row.declared)
+        if status is not None and as_noted == (Stamp.of(status), source.declared(path)):
             continue
         parts = tuple(path.split("/"))
         try:
@@ -213,12 +219,15 @@ def _opened(folder: Path, *, redacted: bool) -> Slot:
 def _is_same(row: Lent, fetched: Fetched) -> bool:
     if fetched.content is None or row.copy is None:
         return False
-    return (row.sha256, row.executable) == (digest(fetched.content), fetched.executable)
+    was = row.sha256, row.executable, row.encoding
+    return was == (digest(fetched.content), fetched.executable, fetched.encoding)
 
 
 def _restamp(slot: Slot, path: str, row: Lent, fetched: Fetched, now_ns: int) -> None:
     if fetched.status.st_ctime_ns < now_ns - SETTLED_NS:
-        slot.table.put(path, replace(row, source=Stamp.of(fetched.status)))
+        slot.table.put(
+            path, replace(row, source=Stamp.of(fetched.status), declared=fetched.declared)
+        )
 
 
 def _is_whole(slot: Slot, path: str, row: Lent, doubted_ns: int) -> bool:
@@ -256,7 +265,9 @@ class Lent:
         source: In the workspace, when it was read.
         copy: In the copy; None for one that is withheld, as it is no text.
         sha256: Of its true content.
-        redacted: The copy holds other bytes, without the secrets.
+        redacted: The copy holds other bytes, in UTF-8 or without the secrets.
+        encoding: As of `Fetched`.
+        declared: As of `Fetched`.
     """
 
     source: Stamp
@@ -264,6 +275,8 @@ class Lent:
     sha256: str
     executable: bool
     redacted: bool = False
+    encoding: str = UTF8
+    declared: str = ""
 
 
 class Table:
@@ -292,6 +305,7 @@ class Table:
                     rest[8],
                     bool(rest[9]),
                     bool(rest[10]),
+                    *rest[11:],
                 )
                 for path, *rest in self._base.execute(_FILE)
             }
@@ -320,7 +334,7 @@ class Table:
             shown: What the copy holds instead, where that is another.
         """
         copy = lent.copy or (None,) * 4
-        last = lent.sha256, lent.executable, lent.redacted
+        last = lent.sha256, lent.executable, lent.redacted, lent.encoding, lent.declared
         self._base.execute(_PUT, (path, *lent.source, *copy, *last))
         if lent.copy is None:
             self._base.execute(_FORGET, (path,))

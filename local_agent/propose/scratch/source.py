@@ -53,10 +53,14 @@ class Fetched:
 
     Attributes:
         content: None where it is no text.
+        encoding: In which it is text; empty for none, where its bytes are lent as they are.
+        declared: In which it was tried first.
     """
 
     status: os.stat_result
     content: bytes | None
+    encoding: str
+    declared: str
 
     @property
     def executable(self) -> bool:
@@ -69,10 +73,12 @@ class Source:
 
     Attributes:
         deny: Patterns of what is denied in it: the person's and the workspace's.
+        encodings: In which its files may be text.
     """
 
     def __init__(self, path: Path, root: paths.Root) -> None:
         self.deny = root.deny
+        self.encodings = root.encodings
         self._path = path
         self._root = root
         self._ignores: Ignores | None = None
@@ -113,7 +119,14 @@ class Source:
         if len(content) > paths.MAX_FILE_BYTES:
             raise InputError("path.too-large", limit=paths.MAX_FILE_BYTES)
         # The whole of it: a diff can tell no NUL, wherever it is.
-        return Fetched(status, None if b"\0" in content else content)
+        path = "/".join(parts)
+        encoding = self.encodings.of(path, content) or ""
+        text = None if b"\0" in content else content
+        return Fetched(status, text, encoding, self.declared(path))
+
+    def declared(self, path: str) -> str:
+        """Return what is declared of the encoding of a file, whatever it holds."""
+        return " ".join((*self.encodings.declared(path), self.encodings.usual or ""))
 
     def is_ignored(self, parts: Sequence[str]) -> bool:
         """Tell whether git leaves a file out, or the folder that it is in."""
@@ -136,7 +149,8 @@ def open_source(workspace: Workspace) -> Iterator[Source]:
     Raises:
         InputError: ``path.missing``.
     """
-    with paths.open_root(workspace.path, deny=workspace.deny) as root:
+    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
+    with opened as root:
         yield Source(workspace.path, root)
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from common.encodings import UTF8
 from common.errors import InputError
 from common.seal import Mode, SealedChange
 from local_agent.workspace import paths
@@ -68,7 +69,7 @@ def read_changes(repository: pygit2.Repository, workspace: Workspace) -> tuple[F
     tree = _head_tree(repository)
     found: list[FileChange] = []
     left = MAX_BYTES
-    with paths.open_root(workspace.path, deny=workspace.deny) as root:
+    with paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as root:
         _check_sizes(index, root)
         for path in _candidates(index, tree):
             change = _change(repository, tree, root, path)
@@ -186,8 +187,14 @@ def _change(
         new_sha256=sha256(new[0]) if new else None,
         new_mode=new[1] if new else None,
         size=len(content or b""),
+        encoding=_encoding(root, path, [side[0] for side in (old, new) if side]),
     )
     return FileChange(sealed, content)
+
+
+def _encoding(root: Root, path: str, sides: Sequence[bytes]) -> str | None:
+    found = {root.encodings.of(path, side) for side in sides if not side.isascii()}
+    return found.pop() if len(found) == 1 and found != {UTF8} else None
 
 
 def sha256(content: bytes) -> str:

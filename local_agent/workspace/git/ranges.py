@@ -128,12 +128,13 @@ def read_range(workspace: Workspace, wanted: Range) -> RangeChanges | NotFound |
     repository = open_repository(workspace.path)
     if repository is None:
         return None
-    with paths.open_root(workspace.path, deny=workspace.deny) as root:
+    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
+    with opened as root:
         try:
             ends = _ends(repository, wanted)
             if isinstance(ends, NotFound):
                 return ends
-            return _Comparing(repository, root.deny).compare(ends)
+            return _Comparing(repository, root).compare(ends)
         except (pygit2.GitError, KeyError, ValueError, OSError):
             return None  # such as a history that is not all there
 
@@ -186,7 +187,7 @@ def _first_parents(commit: pygit2.Commit) -> Iterator[pygit2.Commit]:
 @dataclass(slots=True)
 class _Comparing:
     repository: pygit2.Repository
-    deny: tuple[str, ...]
+    root: paths.Root
     left: int = MAX_READ_BYTES
     room: int = MAX_PATCH_BYTES
 
@@ -241,11 +242,12 @@ class _Comparing:
             reason, old, new = self._contents(delta)
         if reason:
             return ChangedFile(path, status, None, None), FileLines(path, reason=reason)
+        old, new = (self.root.encodings.shown(path, side) for side in (old, new))
         made = pygit2.Patch.create_from(old, new, old_as_path=delta.old_file.path, new_as_path=path)
         _, added, removed = made.line_stats
         file = ChangedFile(path, status, added, removed)
         names = (delta.old_file.path.split("/"), path.split("/"))
-        if any(paths.is_denied(parts, self.deny) for parts in names):
+        if any(paths.is_denied(parts, self.root.deny) for parts in names):
             return file, FileLines(path, reason="secret")
         return file, self._lines(path, made)
 

@@ -374,11 +374,12 @@ def read_patches(workspace: Workspace, changed: Iterable[str], *, limit: int) ->
         return []
     tree = _head_tree(repository)
     found: list[FilePatch] = []
-    with paths.open_root(workspace.path, deny=workspace.deny) as root, paths.Reader(root) as reader:
+    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
+    with opened as root, paths.Reader(root) as reader:
         for path in changed:
             if limit <= 0:
                 break
-            found.append(_patch(tree, reader, path))
+            found.append(_patch(tree, root, reader, path))
             limit -= len(found[-1].patch)
     return found
 
@@ -386,7 +387,9 @@ def read_patches(workspace: Workspace, changed: Iterable[str], *, limit: int) ->
 _REASONS: Final = {"path.denied": "secret", "path.binary": "binary", "path.too-large": "too-large"}
 
 
-def _patch(tree: pygit2.Tree | None, reader: paths.Reader, path: str) -> FilePatch:
+def _patch(
+    tree: pygit2.Tree | None, root: paths.Root, reader: paths.Reader, path: str
+) -> FilePatch:
     import pygit2
 
     try:
@@ -395,7 +398,7 @@ def _patch(tree: pygit2.Tree | None, reader: paths.Reader, path: str) -> FilePat
         if error.code != "path.missing":
             return FilePatch(path, reason=_REASONS.get(error.code, "unreadable"))
         new = None
-    old = _committed(tree, path)
+    old = root.encodings.shown(path, _committed(tree, path))
     if len(old) > MAX_COMPARED_BYTES or is_wide(old, new or b""):
         return FilePatch(path, reason="too-large")
     if b"\0" in old:

@@ -423,6 +423,7 @@ export interface ProposedFile {
   readonly path: string;
   readonly additions: number;
   readonly deletions: number;
+  readonly encoding: string | null;
 }
 
 /** How a command ended. */

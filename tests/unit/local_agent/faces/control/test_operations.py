@@ -139,7 +139,8 @@ async def test_a_proposal_is_told_with_its_files_its_turns_and_what_was_shown(de
             break
     told = (await desk.ask("show", task="T-7K3F"))["task"]
     assert (told["rests"], told["version"], told["revises"]) == (True, 2, "T-0001")
-    assert (told["proposal"], told["files"], told["files_more"]) == ("diff", files[:100], 20)
+    shown = [{**file, "encoding": None} for file in files[:100]]
+    assert (told["proposal"], told["files"], told["files_more"]) == ("diff", shown, 20)
     assert told["shown"] == {"files": 0, "bytes": 0}
     assert told["own"] == "Two files."
     assert told["speech"] == {
