@@ -48,10 +48,16 @@ class Shop:
         self.model = ScriptedModel()
         self.lend = Scratches(Home(top / "config", top / "state", top / "run")).lend
 
-    async def propose(self, *steps: Step, earlier: Earlier | None = None, **chosen: bool) -> Diff:
+    async def propose(
+        self,
+        *steps: Step,
+        earlier: Earlier | None = None,
+        whole: bool = False,
+        redacted: bool = False,
+    ) -> Diff:
         self.model = ScriptedModel([*steps, Reply("done")])
         proposer = CodingProposer(
-            lambda: Chosen(self.model, **chosen),
+            lambda: Chosen(self.model, whole=whole, redacted=redacted),
             without=NoModel(),
             lend=self.lend,
             keep=self.changing.blobs.put,
@@ -94,11 +100,9 @@ DECLARED = {
 
 @pytest.mark.requirement("P2")
 @pytest.mark.parametrize("how", DECLARED)
-@pytest.mark.parametrize(
-    "chosen", [{}, {"whole": True}, {"whole": True, "redacted": True}], ids=str
-)
+@pytest.mark.parametrize(("whole", "redacted"), [(False, False), (True, False), (True, True)])
 async def test_an_edit_leaves_a_file_whole_in_its_encoding(
-    tmp_path: Path, how: str, chosen: dict[str, bool]
+    tmp_path: Path, how: str, *, whole: bool, redacted: bool
 ) -> None:
     path, head, beside, setting = DECLARED[how]
     head = head.format("gbk") + PASSWORD
@@ -114,7 +118,7 @@ async def test_an_edit_leaves_a_file_whole_in_its_encoding(
         assert "# 这是一个加法" in seen.decode(), "a model sees and edits text"
         scratch.write(path, seen.replace(CODE.encode(), MORE.encode()))
 
-    proposed = await shop.propose(edit, **chosen)
+    proposed = await shop.propose(edit, whole=whole, redacted=redacted)
     assert encodings_of(proposed) == {path: "gbk"}
     assert "+# 减法" in proposed.unified_diff
     prepared = await shop.prepare(await shop.diff(proposed))
@@ -246,7 +250,7 @@ async def test_a_declaration_that_changes_alone_is_found_in_a_copy_that_is_used_
 async def test_what_is_looked_at_is_text(tmp_path: Path) -> None:
     shop = Shop(tmp_path, {"a.c": CODE.encode("gbk"), "b.c": CODE.encode()}, "gbk")
     for finder in ("python", "ripgrep"):
-        (found,) = await search_all(shop.path, ["这是一个"], encoding="gbk", finder=finder)  # type: ignore[arg-type]  # one of its names
+        (found,) = await search_all(shop.path, ["这是一个"], encoding="gbk", finder=finder)
         assert [(one.path, one.preview) for one in found.items] == [
             ("a.c", "# 这是一个加法"),
             ("b.c", "# 这是一个加法"),

@@ -46,12 +46,13 @@ from local_agent.views.question import (
     Tone,
 )
 
-MIN_WIDTH: Final = 50
+MIN_WIDTH: Final = 40
 MAX_WIDTH: Final = 100
 INDENT: Final = "  "
 
 _LABEL_CELLS: Final = 13
 _BAR: Final = "│ "
+_ON: Final = "┆ "  # before what goes on from the row above, so that it is none of its own
 _LABELS: Final = (
     *LABELS.values(),
     words.MACHINE,
@@ -107,7 +108,7 @@ class Layout:
 
     Args:
         lang: Language of the page.
-        width: Cells of the terminal; held between 50 and 100.
+        width: Cells of the terminal; held between 40 and 100.
         ink: Whether emphasis may be used.
     """
 
@@ -145,12 +146,12 @@ class Layout:
         head = self.label(label)
         for tone, value in values:
             bar = _BAR if tone == "quoted" else ""
-            room = self._room - most_cells(bar)
+            room = self._room - most_cells(bar or (_ON if exactly else ""))
             marked = "\n".join(exact(value, width=ENDLESS))
             lines = exact(value, width=room) if exactly else wrap(marked, room)
             for line in lines:
                 yield self.ink("dim", head + bar) + self.ink(_STYLES[tone], line)
-                head = " " * cells(head)
+                head, bar = " " * cells(head), bar or (_ON if exactly else "")
 
     def numbered(self, lines: Lines) -> Iterator[str]:
         """Give lines of text to the character, each under its number."""
@@ -194,8 +195,10 @@ def file_lines(file: FileDiff, layout: Layout) -> Iterator[str]:
     title = f"{op}  {on_one_line(file.path)}"
     if file.op in ("rename", "copy"):
         title += f"  {_come_from(file.old_path or '', layout)}"
-    for line in fold(title, layout.width - len(INDENT)):
-        yield INDENT + layout.ink("bold", line)
+    head = INDENT
+    for line in fold(title, layout.width - len(INDENT) - most_cells(_ON)):
+        yield layout.ink("dim", head) + layout.ink("bold", line)
+        head = INDENT + _ON
     shown = list(rows(file))
     most = max((max(row.old_no or 0, row.new_no or 0) for row in shown), default=0)
     for row in shown:
@@ -225,9 +228,10 @@ def _changed(file: ChangedFile, layout: Layout, widths: tuple[int, int]) -> Iter
     notes = "".join(f"{INDENT}({note})" for note in told)
     style = "red" if file.op == "delete" else ""
     gutter = cells(head) + cells(counts)
-    for piece in fold(on_one_line(file.path) + notes, layout.width - gutter):
+    room = layout.width - gutter - most_cells(_ON)
+    for piece in fold(on_one_line(file.path) + notes, room):
         yield head + layout.ink("dim", counts) + layout.ink(style, piece)
-        head, counts = " " * gutter, ""
+        head, counts = " " * gutter, _ON
 
 
 def _come_from(path: str, layout: Layout) -> str:
@@ -252,7 +256,7 @@ def render(question: Question, *, lang: Lang, width: int, ink: Ink, now_ms: int)
     Args:
         question: What is asked.
         lang: Language of the page.
-        width: Cells of the terminal; held between 50 and 100.
+        width: Cells of the terminal; held between 40 and 100.
         ink: Whether emphasis may be used.
         now_ms: Milliseconds since the epoch, for the time left.
     """
@@ -379,7 +383,7 @@ def _steps(part: Steps, layout: Layout) -> Iterator[str]:
         gutter = cells(head) + len("1. ") + width + len(INDENT)
         for line in wrap(step.what.to(layout.lang), max(layout.width - gutter, 10)):
             yield begin + line
-            begin = " " * gutter
+            begin = layout.ink("dim", " " * (gutter - cells(_ON)) + _ON)
         head = " " * cells(head)
 
 
@@ -402,4 +406,6 @@ def _fingerprint(view: QuestionView, layout: Layout, now_ms: int) -> Iterator[st
     left = words.time_left(view.expires_at, now_ms, layout.lang)
     # The blank before the code belongs to its mark: the code stands below the other values.
     label, code = layout.label(words.CODE)[:-1], layout.ink("mark", f" {view.code} ")
-    yield f"{layout.ink('dim', label)}{code}   {layout.ink('dim', left)}"
+    used = cells(label) + cells(view.code) + 2
+    gap = "   " if used + 3 + cells(left) <= layout.width else "\n" + " " * (cells(label) + 1)
+    yield from f"{layout.ink('dim', label)}{code}{gap}{layout.ink('dim', left)}".split("\n")

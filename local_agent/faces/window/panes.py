@@ -128,7 +128,7 @@ class Pane(tk.Frame):
         """Say what labelled facts look like."""
         look, palette, tag = self.look, self.look.palette, self.text.tag_configure
         side = look.px(12) if self.text.cget("wrap") == "none" else 0
-        tag("fact", wrap="word", font=look.font(13), lmargin1=side, lmargin2=side)
+        tag("fact", wrap="word", font=look.font(13), lmargin1=side, lmargin2=side + look.px(12))
         tag("label", font=look.font(12), foreground=palette.dim, spacing1=look.px(8))
         tag("number", font=look.font(13, mono=True), foreground=palette.dim)
         tag("exact", font=look.font(14, mono=True), lmargin2=look.px(48), spacing1=look.px(3))

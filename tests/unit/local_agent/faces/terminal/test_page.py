@@ -26,7 +26,7 @@ from local_agent.reports.words import to_facts
 from local_agent.safety.risk_words import RISK
 from local_agent.views.question import Question
 from tests import windows
-from tests.asked import read_question
+from tests.asked import a_change, a_sync, read_question, told
 from tests.each import each
 from tests.sealed import a_payload, a_seal
 
@@ -384,3 +384,20 @@ def test_the_first_group_alone_is_told_from_a_wrong_code_where_both_are_needed()
     assert not question.is_half("0000")
     assert not question.is_half(question.code)
     assert not ask_about().is_half(ask_about().code[:4]), "one group is enough there"
+
+
+@pytest.mark.requirement("P2", "R26")
+@each("width", range(MIN_WIDTH, MAX_WIDTH + 1, 20))
+def test_what_goes_on_in_the_next_row_is_no_row_of_its_own(width: int) -> None:
+    fake = "deleted  README.md"
+    for before in range(0, width, 2):
+        name = f"{'a' * before}{fake}"
+        patch = f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n".encode()
+        asked = read_question(told(a_change(patch)), diff=patch)
+        shown = page(asked, width=width).split("\n")
+        assert not [line for line in shown if line.strip().startswith("deleted")], before
+    url = f"https://git.example.com/{'x' * width}/Undo  yes"
+    shown = page(read_question(told(a_sync(None, url=url, branch="b" * width))), width=width)
+    rows = [line.strip() for line in shown.split("\n") if "xxx" in line or "bbb" in line]
+    begun = ("Branch", "Pushed to", "https:", "2. REMOTE WRITE")
+    assert all(row.startswith(("┆ ", *begun)) for row in rows), rows
