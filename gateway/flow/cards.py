@@ -53,20 +53,48 @@ def waiting(
     )
 
 
-def end(conn: Connection, task: Task, machine: str, reason: Reason | None, *, at: Instant) -> None:
+def end(conn: Connection, task: Task, machine: str, reason: Reason, *, at: Instant) -> None:
     """Change what says that a task waits, or take it back while it is here.
 
     Args:
         conn: A writing transaction.
         task: Whose cards.
         machine: Its name.
-        reason: How the task ended; None when it is asked for anew.
+        reason: How the task ended.
         at: Now.
     """
-    lang = task.lang
-    title = say(TITLE, lang, id=task.short_id, machine=machine)
-    said = say(replies.OUTCOME[reason] if reason is not None else OVERTAKEN, lang)
     unsent = outbox.drop_cards(conn, task.task_id, at_ms=at.wall_ms)
-    for card_id in {*cards.end(conn, task.task_id)} - unsent:
-        card = Card(card_id, title, said, "", (), ((STATUS, say(VIEW, lang)),), over=True)
+    for card_id in {*cards.end(conn, task.task_id)} - unsent.keys():
+        card = _over(card_id, task, machine, replies.OUTCOME[reason])
         tell(conn, task, f"over:{card_id}", "", at=at, card=card)
+
+
+def overtake(
+    conn: Connection, task: Task, machine: str, *, at: Instant, after_ms: int
+) -> int | None:
+    """Have the card of a task replaced that is asked for once more, and return when.
+
+    A file that is saved again and again has its task asked for each time.  What is not sent yet is
+    taken back, and its time is kept, so that of many the last one is told, with the end of the one
+    before it.
+
+    Args:
+        conn: A writing transaction.
+        task: That waits.
+        machine: Its name.
+        at: Now.
+        after_ms: How long more of the same is waited for; 0 where the task did not wait.
+    """
+    unsent = outbox.drop_cards(conn, task.task_id, at_ms=at.wall_ms)
+    standing = {*cards.up(conn, task.task_id)} - unsent.keys()
+    due_at = min([*unsent.values(), at.wall_ms + after_ms])
+    for card_id in standing:
+        card = _over(card_id, task, machine, OVERTAKEN)
+        tell(conn, task, f"again:{card_id}:{at.wall_ms}", "", at=at, card=card, due_at=due_at)
+    return due_at if standing else None
+
+
+def _over(card_id: str, task: Task, machine: str, how: Sentence) -> Card:
+    title = say(TITLE, task.lang, id=task.short_id, machine=machine)
+    view = ((STATUS, say(VIEW, task.lang)),)
+    return Card(card_id, title, say(how, task.lang), "", (), view, over=True)

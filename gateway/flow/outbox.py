@@ -40,7 +40,14 @@ LASTING: Final = 3  # tries of one message with the same answer: others would me
 
 
 def tell(
-    conn: Connection, task: Task, key: str, text: str, *, at: Instant, card: Card | None = None
+    conn: Connection,
+    task: Task,
+    key: str,
+    text: str,
+    *,
+    at: Instant,
+    card: Card | None = None,
+    due_at: int | None = None,
 ) -> None:
     """Queue what came of a task; whoever was removed from the members is told nothing more.
 
@@ -51,10 +58,13 @@ def tell(
         text: Within the size of one message.
         at: Now.
         card: What is shown instead where the channel has cards.
+        due_at: When, if later; it holds nobody up till then.
     """
     if members.look_up(conn, task.person) is None:
         return
     where: dict[str, Any] = {"to": task.conversation, "task_id": task.task_id}
+    if due_at is not None:
+        key, where = f"progress:{key}", where | {"kind": "progress", "due_at": due_at}
     outbox.put(conn, key, text, at_ms=at.wall_ms, card=card, **where)
     if card is not None:
         cards.put(conn, card.card_id, task_id=task.task_id)

@@ -39,6 +39,10 @@ from gateway.store.tasks import Change, Task
 
 REFUSALS: Final = 50  # audited of one machine in ten minutes
 REKEYS: Final = 10  # of one machine in ten minutes; an honest one rotates once in that time
+# What is asked for again, as at each save of a file, is told after a minute more each time: longer
+# than one burst of saves, and short against the hours that it waits.
+AGAIN_MS: Final = 60_000
+AGAIN_MOST: Final = 30
 APPROVALS: Final = 50  # told of one task; beyond it its machine is broken or hostile
 # Until it is said that an approved task runs: most have ended by then, and an agent tells sooner
 # how those get on that take longer.
@@ -218,7 +222,9 @@ class TaskReports:
 
     def _change(self, conn: Connection, task: Task, event: EventBody, *, at: Instant) -> None:
         state, waiting = TaskState(event.state), _waiting(event)
-        if waiting and tasks.times_in(conn, task.task_id, state) >= APPROVALS:
+        times = tasks.times_in(conn, task.task_id, state) if waiting else 0
+        again = task.state is state and times > 0
+        if times >= APPROVALS:
             raise StateError("task.too-many-approvals", limit=APPROVALS)
         change = Change(
             state,
@@ -227,7 +233,8 @@ class TaskReports:
             waiting_until=waiting["expires_at"] if waiting else None,
         )
         tasks.change(conn, task.task_id, change, at_ms=at.wall_ms)
-        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=waiting is not None)
+        told = None if again else waiting is not None
+        outbox.drop_progress(conn, task.task_id, at_ms=at.wall_ms, told=told)
         if task.presumed and task.cancel_asked_at is not None:
             # Taken in after all, when we had given it up: its member still wants it stopped.
             withdrawal.send_cancel(conn, self._seal, task, at=at)
@@ -236,11 +243,13 @@ class TaskReports:
             code, until_ms = waiting["seal_code"], waiting["expires_at"]
             said = (speaker, task, machine, event.message)
             text = Speaker.waiting(*said, code=code, until_ms=until_ms)
-            cards.end(conn, task, machine, None, at=at)
+            after_ms = min(times, AGAIN_MOST) * AGAIN_MS if again else 0
+            due_at = cards.overtake(conn, task, machine, at=at, after_ms=after_ms)
             card = cards.waiting(*said, code=code, until_ms=until_ms)
-            tell(conn, task, f"waiting:{task.task_id}:{code}", text, at=at, card=card)
-            told = replace(speaker, lang=self._lang)
-            notify_approvers(conn, task, machine, told, code=code, until_ms=until_ms)
+            key = f"waiting:{task.task_id}:{code}"
+            tell(conn, task, key, text, at=at, card=card, due_at=due_at)
+            to_others = replace(speaker, lang=self._lang)
+            notify_approvers(conn, task, machine, to_others, code=code, until_ms=until_ms)
         elif state is TaskState.EXECUTING:
             text = speaker.say(replies.RUNNING, id=task.short_id, machine=machine)
             key = f"running:{task.task_id}"

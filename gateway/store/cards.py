@@ -13,6 +13,7 @@ _GIVE = "UPDATE cards SET handle = :handle, handle_until = :until WHERE card_id 
 _HANDLE = "SELECT handle FROM cards WHERE card_id = :card_id AND handle_until >= :now"
 _END = """
     UPDATE cards SET over = 1 WHERE task_id = :task_id AND over = 0 RETURNING card_id"""
+_UP = "SELECT card_id FROM cards WHERE task_id = :task_id AND over = 0"
 _TASK = "SELECT task_id FROM cards WHERE card_id = :card_id"
 
 
@@ -36,6 +37,11 @@ def handle(conn: Connection, card_id: str, *, now_ms: int) -> str | None:
 def end(conn: Connection, task_id: str) -> list[str]:
     """Return the cards of a task that still say that it waits; each once."""
     return [row["card_id"] for row in conn.all(_END, task_id=task_id)]
+
+
+def up(conn: Connection, task_id: str) -> list[str]:
+    """Return the cards of a task that say that it waits, and go on doing so for now."""
+    return [row["card_id"] for row in conn.all(_UP, task_id=task_id)]
 
 
 def task_of(conn: Connection, card_id: str) -> str | None:

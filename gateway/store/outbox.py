@@ -58,8 +58,9 @@ _TOLD_AT = """
     ) AS told"""
 _DROP_CARDS = """
     UPDATE outbox SET state = 'dropped', ended_at = :at
-    WHERE task_id = :task_id AND card IS NOT NULL AND state = 'queued' AND key LIKE 'waiting:%'
-    RETURNING app, chat, user_id, card"""
+    WHERE task_id = :task_id AND card IS NOT NULL AND state = 'queued'
+    AND (key LIKE 'waiting:%' OR kind = 'progress')
+    RETURNING app, chat, user_id, card, due_at"""
 # The replies of a conversation go in order; a progress line waits for its time, and holds nobody up
 # till then.  The same condition twice: only where it stands literally is the index of open rows
 # taken.
@@ -297,16 +298,17 @@ def put_progress(
     )
 
 
-def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool) -> None:
+def drop_progress(conn: Connection, task_id: str, *, at_ms: int, told: bool | None) -> None:
     """Take back a progress line, and what approvers are told, that newer news has overtaken.
 
     Args:
         conn: A writing transaction.
         task_id: Of what.
         at_ms: The moment, milliseconds since the epoch.
-        told: Whether the news are told: then nobody needs to hear that the task was taken.
+        told: Whether the news are told: then nobody needs to hear that the task was taken.  None
+            leaves the lines and takes back what approvers are told alone.
     """
-    keys = "%" if told else "progress:%"
+    keys = {True: "%", False: "progress:%", None: ""}[told]
     reckon_each(conn, conn.all(_DROP_PROGRESS, task_id=task_id, at=at_ms, keys=keys))
 
 
@@ -322,11 +324,16 @@ def told_at(conn: Connection, task_id: str, key: str, *, prefix: str) -> int:
     return int(row["at"]) if row else 0
 
 
-def drop_cards(conn: Connection, task_id: str, *, at_ms: int) -> set[str]:
-    """Take back a card that waits to be sent, and would say what is no longer so; which it was."""
+def drop_cards(conn: Connection, task_id: str, *, at_ms: int) -> dict[str, int]:
+    """Take back a card that waits to be sent, and would say what is no longer so, and its end.
+
+    Returns:
+        When each was to be sent, by its id.
+    """
     dropped = conn.all(_DROP_CARDS, task_id=task_id, at=at_ms)
     reckon_each(conn, dropped)
-    return {Card.from_json(row["card"]).card_id for row in dropped}
+    found = ((Card.from_json(row["card"]), row["due_at"]) for row in dropped)
+    return {card.card_id: due_at for card, due_at in found if not card.over}
 
 
 def drop(conn: Connection, person: Person, *, at_ms: int) -> None:

@@ -265,9 +265,9 @@ class Approving:
         return task.source == "wecom" and (await self._workspace(task)).disclosure == "ask"
 
     async def _ask_again(self, task: Task, older: StoredApproval | None, why: Sentence) -> Task:
-        opening = partial(_asked_again, why)
         async with self._narrowing:  # it asks for what is then the proposal
             task = await self._store.get(task.task_id)
+        opening = partial(_asked_again, why, _result(task).summary)
         try:
             return await self._ask(task, opening, version=_version_after(older))
         except CodexBridgeError as error:
@@ -448,8 +448,9 @@ def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:
     return f"{opening(lang)}\n{say(words.HIGH_RISK, lang, why=why)}"
 
 
-def _asked_again(why: Sentence, lang: Lang) -> str:
-    return say(words.ASKED_AGAIN, lang, why=say(why, lang))
+def _asked_again(why: Sentence, summary: str, lang: Lang) -> str:
+    what = summary.partition("\n")[0]
+    return say(words.ASKED_AGAIN, lang, what=what, why=say(why, lang))
 
 
 def _stopped(summary: Words, lang: Lang) -> str:

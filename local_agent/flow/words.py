@@ -114,7 +114,9 @@ INTERNAL = Sentence(
     en="It failed inside the agent ({code}). See the log at the machine.",
     zh="Agent 内部出错（{code}）。请查看开发机上的日志。",
 )
-ASKED_AGAIN = Sentence(en="Asked again at the machine: {why}.", zh="已在开发机上重新询问：{why}。")
+ASKED_AGAIN = Sentence(
+    en="Asked again at the machine: {why}.\n{what}", zh="已在开发机上重新询问：{why}。\n{what}"
+)
 AGAIN_INTERRUPTED = Sentence(
     en="what was approved did not start in time, as when the agent is interrupted",
     zh="批准之后未能及时开始，例如 Agent 中断",

@@ -19,7 +19,7 @@ from tests.scripted_channel import ScriptedChannel, sending
 
 pytestmark = pytest.mark.heavy
 
-SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent", handle=Handle("code-1", 60))
+SENT = SendOutcome("sent", 0, "ok", 0.0, "wecom.sent", handle=Handle("code-1", 3600))
 
 
 @pytest.fixture
@@ -95,16 +95,51 @@ async def test_a_card_whose_handle_was_lost_or_is_too_old_is_left_as_it_is(desk:
     assert (await desk.said())[-1].startswith(f"{task.short_id} – rejected")
 
 
-async def test_an_approval_asked_anew_has_its_own_card(desk: Desk) -> None:
+@pytest.mark.requirement("P7")
+async def test_an_approval_asked_anew_has_its_own_card_with_its_subject(desk: Desk) -> None:
     task = await desk.ask()
     await desk.events(task, *TO_APPROVAL)
     await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
     await _sent(desk)
-    await desk.event(task, "WAITING_APPROVAL", waiting=WAITING | {"seal_code": "AAAA-BBBB"})
+    again = WAITING | {"seal_code": "AAAA-BBBB"}
+    await desk.event(task, "WAITING_APPROVAL", "Files changed.\nRun `make`", waiting=again)
+    assert (await desk.task()).seal_code == "AAAA-BBBB", "whoever asks hears it at once"
+    desk.clock.advance(60)
     (old, handle), (new, none) = await _sent(desk)
     assert (old.over, handle, new.over, none) == (True, "code-1", False, None)
     assert old.said == "asked again, see below"
     assert old.card_id != new.card_id
+    assert new.line == "Files changed.\nRun `make`"
+
+
+@pytest.mark.requirement("P7")
+@pytest.mark.requirement("P3")
+async def test_a_file_that_is_saved_again_and_again_has_its_tasks_told_of_once(desk: Desk) -> None:
+    tasks = [await desk.ask(), await desk.ask("@dev test tests/other")]
+    for task in tasks:
+        await desk.events(task, *TO_APPROVAL)
+        await desk.event(task, "WAITING_APPROVAL", waiting=WAITING)
+    await _sent(desk)
+    for number in range(7):
+        desk.clock.advance(5)
+        for task in tasks:
+            waiting = WAITING | {"seal_code": f"AAAA-000{number}"}
+            await desk.event(task, "WAITING_APPROVAL", waiting=waiting)
+    desk.clock.advance(30)  # a minute after the first of them
+    told = [card for card, _ in await _sent(desk)]
+    assert sorted(card.over for card in told) == [False, False, True, True]
+    codes = [dict(card.facts)["Code"] for card in told if not card.over]
+    assert codes == ["AAAA-0006"] * 2, "the last one, which alone can be approved"
+    # What was approved meanwhile is told of as such, and no longer as waiting.
+    for task in tasks:
+        waiting = WAITING | {"seal_code": "BBBB-0000"}
+        await desk.event(task, "WAITING_APPROVAL", waiting=waiting)
+        await desk.event(task, "EXECUTING")
+        await desk.result(task, "COMPLETED", "completed", "done")
+    desk.clock.advance(3600)
+    last = [card for card, _ in await _sent(desk)]
+    assert {card.said for card in last if card.over} == {"completed"}
+    assert all(card.over for card in last)
 
 
 def _press(card: Card, key: str, *, user: str = USER, number: int = 50) -> InboundMessage:
