@@ -108,6 +108,13 @@ def twin_key(path: str) -> str:
     return _folded(_folded(path))
 
 
+def is_recased(op: str, old: str | None, new: str | None) -> bool:
+    """Return True for a rename in which letters change their case, and nothing else."""
+    if op != "rename" or not old or not new:
+        return False
+    return (old.lower(), old.upper()) == (new.lower(), new.upper())
+
+
 def _folded(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text.translate(_HFS_IGNORED))
     # Windows compares in upper case, where a dotless i is an I.

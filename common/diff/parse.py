@@ -29,7 +29,7 @@ from common.diff.model import (
     FileDiff,
     Hunk,
 )
-from common.diff.names import twin_key
+from common.diff.names import is_recased, twin_key
 from common.errors import InputError
 
 
@@ -267,7 +267,8 @@ def _claimed(headers: Sequence[Header]) -> dict[str, str]:
     claimed: dict[str, str] = {}
     for header in headers:
         # The source of a copy stays, and may be changed or copied again besides.
-        names = {header.new} if header.op == "copy" else {header.old, header.new}
+        is_one = header.op == "copy" or is_recased(header.op, header.old, header.new)
+        names = {header.new} if is_one else {header.old, header.new}
         for name in sorted(name for name in names if name is not None):
             key = twin_key(name)
             if key in claimed:

@@ -313,7 +313,7 @@ def _reversed_hunk(hunk: Hunk) -> Hunk:
 
 # --- why one does not fit ---
 
-Misfit = Literal["applied", "line-ends"]
+Misfit = Literal["applied", "line-ends", "last-line"]
 _CR: Final = b"\r"
 
 
@@ -326,7 +326,8 @@ def misfit(file: FileDiff, old: bytes) -> Misfit | None:
 
     Returns:
         ``applied``: the file is already as the diff would leave it; ``line-ends``: only CR LF
-        stands against LF; None for any other reason, and for what is no modification.
+        stands against LF; ``last-line``: the last line ends with a line feed in one alone; None
+        for any other reason, and for what is no modification.
     """
     if file.op != "modify":
         return None
@@ -334,7 +335,9 @@ def misfit(file: FileDiff, old: bytes) -> Misfit | None:
         return "applied"
     if _can_apply(_with_plain_ends(file), old.replace(b"\r\n", b"\n")):
         return "line-ends"
-    return None
+    # The last line of one of them has no line feed.
+    last = old.removesuffix(b"\n") if old.endswith(b"\n") else old + b"\n"
+    return "last-line" if _can_apply(file, last) else None
 
 
 def _can_apply(file: FileDiff, old: bytes) -> bool:

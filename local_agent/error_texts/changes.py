@@ -60,6 +60,12 @@ _DIFF: Final = {
         zh="{path} 与补丁只有行尾不同：一方为 CR LF，另一方为 LF。没有写入任何内容；"
         "请根据文件现状重新生成补丁。",
     ),
+    "diff.context/last-line": Sentence(
+        en="The last line of {path} has no line end and the diff says that it has one, or vice "
+        "versa. Nothing was written; make the diff anew from the file as it is.",
+        zh="{path} 的最后一行没有换行符，而补丁认为有，或者相反。没有写入任何内容；"
+        "请根据文件现状重新生成补丁。",
+    ),
     "diff.unknown-path": Sentence(
         en="The change does not touch {path}. `codexbridge diff` shows the files that it does.",
         zh="该改动不涉及 {path}。用 `codexbridge diff` 查看涉及的文件。",
@@ -143,8 +149,10 @@ _DIFF_WHY: Final = {
     "header-twice": _at_line("a header line stands there twice", "头部某行重复出现"),
     "names-differ": _at_line("its header lines name different files", "头部各行所写的文件名不一致"),
     "prefix": _at_line(
-        "a name does not begin with a/ or b/; make it with git diff, without --no-prefix",
-        "文件名不以 a/ 或 b/ 开头；请用 git diff 生成，不要加 --no-prefix",
+        "a name does not begin with a/ or b/, by an option or a setting of git. Make it with: "
+        "git -c diff.noprefix=false -c diff.mnemonicPrefix=false diff",
+        "文件名不以 a/ 或 b/ 开头，这是 git 的选项或设置所致。请这样生成："
+        "git -c diff.noprefix=false -c diff.mnemonicPrefix=false diff",
     ),
     "other-side": _at_line(
         "a file that comes or goes has lines on the other side too",

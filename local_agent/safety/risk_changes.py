@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from common.diff.model import DiffModel
-from common.diff.names import checked_path
+from common.diff.names import checked_path, is_recased
 from common.diff.view import marks
 from common.errors import InputError
 from common.seal import SealedChange, read_changes
@@ -144,6 +144,10 @@ def _becomes_executable(changes: Sequence[SealedChange]) -> bool:
     return any(one.new_mode == "100755" and _was(one) != "100755" for one in changes)
 
 
+def _is_recased(change: SealedChange) -> bool:
+    return is_recased(change.op, change.old_path, change.path)
+
+
 def _was(change: SealedChange) -> str | None:
     # A copy is a new file, whatever the bit of the one it was made from.
     return None if change.op == "copy" else change.old_mode
@@ -178,6 +182,7 @@ CHANGES: Final[Table[ChangeFacts]] = (
     UNSAFE_NAME,
     TOO_MANY,
     Row("high", "deletes", lambda f: any(one.op == "delete" for one in f.changes)),
+    Row("high", "case-rename", lambda f: any(map(_is_recased, f.changes))),
     Row("high", "execution-surface", _touches_surface),
     Row("high", "dotfile", lambda f: f.touches(is_dotfile)),
     Row("high", "lock-file", lambda f: f.touches(is_lock_file)),

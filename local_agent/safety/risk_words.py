@@ -80,6 +80,10 @@ _CHANGE: Final = {
     "look-alike-characters": Sentence(
         en="adds names whose letters may look like others", zh="新增内容含有易混淆的字符"
     ),
+    "case-rename": Sentence(
+        en="renames a file in case alone: a disk that does not tell case apart has one for both",
+        zh="仅改变文件名的大小写：在不区分大小写的磁盘上，两者是同一个文件",
+    ),
     "shell-name": Sentence(
         en="has file names that a shell may read as code, a pattern or an option, such as -rf or "
         "$(id)",

@@ -128,9 +128,12 @@ class FreeNames:
     def _check_twins(self, parts: Parts) -> None:
         name = parts[-1]
         known = self._names(parts[:-1]).setdefault(twin_key(name), set())
-        if others := known - {name}:
+        above = parts[:-1]
+        # Where case does not count, the old name is found to stand for the new one (`_check_free`).
+        others = {one for one in known - {name} if not self.layout.is_going((*above, one))}
+        if others:
             path = "/".join(parts)
-            raise InputError("change.twin", path=path, twin="/".join((*parts[:-1], min(others))))
+            raise InputError("change.twin", path=path, twin="/".join((*above, min(others))))
         known.add(name)
 
     def _names(self, folder: Parts) -> dict[str, set[str]]:

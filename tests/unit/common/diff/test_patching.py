@@ -430,6 +430,8 @@ ADDED = b"--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+one\n"
         (EDIT, b"# moved\n" + OLD.replace(b"two", b"TWO"), "applied"),
         (EDIT, OLD.replace(b"\n", b"\r\n"), "line-ends"),
         (WITH_CR, OLD, "line-ends"),
+        (EDIT, OLD.removesuffix(b"\n"), "last-line"),
+        (EDIT + b"\\ No newline at end of file\n", OLD, "last-line"),
         (EDIT, OLD.replace(b"two", b"2"), None),
         (EDIT, b"", None),
         (ADDED, b"one\n", None),
