@@ -148,6 +148,10 @@ def add(
     if older is not None and older.path != added.path:
         _forget_closed(registry, find_home(environ), environ)
     _tell_added(added, older, screen)
+    from local_agent.workspace.git.repository import begins_above
+
+    if (top := begins_above(added.path)) is not None:
+        screen.tell(workspace_words.BEGINS_ABOVE, path=one_line(str(top), 4096))
     _offer_encoding(added, registry, screen)
 
 

@@ -124,6 +124,13 @@ ENCODING_ASK: Final = Sentence(
     en=f"{_NOT_TEXT.en} Which encoding is it (gbk, gb18030, big5, …)? Enter alone: not known. ",
     zh=f"{_NOT_TEXT.zh}是哪种编码（gbk、gb18030、big5……）？直接回车：不清楚。",
 )
+BEGINS_ABOVE: Final = Sentence(
+    en="The repository begins above this folder, in {path}, which commands here do not see: "
+    "there is no review, commit or push, and no git in tests. If you need them, add {path}.",
+    zh="仓库从上级文件夹 {path} 开始，此处的命令看不到它：不能审阅、提交和推送，"
+    "测试中也没有 git。"
+    "如果需要，请改为添加 {path}。",
+)
 WORKSPACE_SET: Final = Sentence(
     en="Set the test command of a workspace, what the chat may be told of it, and how much a day. "
     "It is set here alone: no message can.",

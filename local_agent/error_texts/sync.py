@@ -14,6 +14,12 @@ ERRORS: Final[dict[str, Sentence]] = {
     "sync.no-repository": Sentence(
         en="The workspace is not a git repository.", zh="该工作区不是 git 仓库。"
     ),
+    "sync.begins-above": Sentence(
+        en="The repository begins in a folder above the workspace, so nothing is committed or "
+        "pushed here. Use git at the machine, or add that folder as the workspace.",
+        zh="仓库从工作区的上级文件夹开始，因此不在此提交或推送。请在开发机上使用 git，"
+        "或把该文件夹添加为工作区。",
+    ),
     "sync.linked": Sentence(
         en="The repository of this workspace lies in another folder (a linked work tree or a "
         "submodule). Push there, or by hand.",

@@ -21,7 +21,7 @@ from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer, nothing
 from local_agent.propose.context.collected import MAX_FILE_BYTES, MAX_TOTAL_BYTES, Piece
 from local_agent.propose.prompt import sent_bytes
 from local_agent.workspace.git.ranges import CommitLine, FileLines, NotFound, Range, RangeChanges
-from local_agent.workspace.git.repository import ChangedFile, Changes
+from local_agent.workspace.git.repository import ChangedFile, Changes, begins_above
 from local_agent.workspace.registry import Workspace
 
 NAME_BYTES: Final = 100
@@ -102,7 +102,7 @@ class ReviewProposer:
         wanted = self._ranges.find(asked.text) if self._ranges else Range()
         if self._ranges is None or wanted.kind == "local":
             changes = await self._local_changes(asked.workspace.path)
-            return _local(asked, asked.workspace.name, changes)
+            return await asyncio.to_thread(_local, asked, asked.workspace.name, changes)
         found = await self._ranges.read(asked.workspace, wanted)
         # Secrets are looked for in up to 48 kB of lines.
         return await asyncio.to_thread(_of_range, asked, asked.workspace.name, wanted, found)
@@ -125,8 +125,7 @@ def summed_up(looked: Looked, lang: Lang) -> Proposed:
 
 def _local(asked: Asked, name: str, changes: Changes | None) -> Looked:
     if changes is None:
-        told = say(words.NOT_A_REPOSITORY, asked.lang, workspace=name)
-        return Looked(instead=answer(told))
+        return Looked(instead=answer(_no_repository(asked, name)))
     branch = changes.branch or say(words.NO_BRANCH, asked.lang)
     where = {"workspace": name, "branch": one_line(branch, NAME_BYTES)}
     if not changes.total:
@@ -140,8 +139,7 @@ def _of_range(
     asked: Asked, name: str, wanted: Range, found: RangeChanges | NotFound | None
 ) -> Looked:
     if found is None:
-        told = say(words.NOT_A_REPOSITORY, asked.lang, workspace=name)
-        return Looked(instead=answer(told), of_range=True)
+        return Looked(instead=answer(_no_repository(asked, name)), of_range=True)
     if isinstance(found, NotFound):
         return Looked(instead=_not_found(asked, name, found), of_range=True)
     where = {"workspace": name, "range": _range(wanted, found, asked.lang)}
@@ -157,6 +155,12 @@ def _of_range(
         notes=tuple(f"  {_commit(one)}" for one in found.commits),
         of_range=True,
     )
+
+
+def _no_repository(asked: Asked, name: str) -> str:
+    above = asked.workspace is not None and begins_above(asked.workspace.path)
+    told = words.BEGINS_ABOVE if above else words.NOT_A_REPOSITORY
+    return say(told, asked.lang, workspace=name)
 
 
 def _not_found(asked: Asked, name: str, missing: NotFound) -> Proposed:

@@ -75,6 +75,11 @@ NOT_A_REPOSITORY = Sentence(
     en="Workspace {workspace} is not a git repository, so there is nothing to review.",
     zh="工作区 {workspace} 不是 git 仓库，无法审阅改动。",
 )
+BEGINS_ABOVE = Sentence(
+    en="The repository begins in a folder above workspace {workspace}, so there is nothing to "
+    "review here. Add that folder as the workspace.",
+    zh="仓库从工作区 {workspace} 的上级文件夹开始，无法在此审阅改动。请把该文件夹添加为工作区。",
+)
 NO_CHANGES = Sentence(
     en="No local changes in {workspace} ({branch}).", zh="{workspace}（{branch}）没有本地改动。"
 )

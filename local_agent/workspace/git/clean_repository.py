@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from common.errors import InputError
 from local_agent.workspace.git.remote_url import RemoteUrl
+from local_agent.workspace.git.repository import begins_above
 
 if TYPE_CHECKING:
     import pygit2
@@ -130,15 +131,17 @@ def check_plain(workspace: Path) -> None:
     What we write there must not land elsewhere.  Hooks may be links: we neither run nor write them.
 
     Raises:
-        InputError: ``sync.no-repository``; ``sync.linked``: the repository lies elsewhere, as that
-            of a linked work tree or of a submodule; ``sync.repository``: a link is in it;
+        InputError: ``sync.no-repository``; ``sync.begins-above``; ``sync.linked``: it lies
+            elsewhere, as that of a linked work tree or of a submodule; ``sync.repository``: a link
+            is in it;
             ``sync.alternates``: it borrows objects from elsewhere, whose files would be sent.
     """
     git = workspace / ".git"
     try:
         is_folder = stat.S_ISDIR(git.lstat().st_mode)
     except OSError:
-        raise InputError("sync.no-repository") from None
+        code = "sync.begins-above" if begins_above(workspace) else "sync.no-repository"
+        raise InputError(code) from None
     if not is_folder or (git / "commondir").exists():
         raise InputError("sync.linked")
     looked, folders = 0, [git]

@@ -112,6 +112,13 @@ def open_repository(workspace: Path) -> pygit2.Repository | None:
     return repository if _is_same_folder(repository.workdir, workspace) else None
 
 
+def begins_above(workspace: Path) -> Path | None:
+    """Return the folder above a workspace in which its repository begins, if any.  Blocking."""
+    ways = (workspace, *workspace.parents)
+    top = next((folder for folder in ways if (folder / ".git").exists()), workspace)
+    return None if top == workspace else top
+
+
 def _is_same_folder(workdir: str | None, workspace: Path) -> bool:
     try:
         return workdir is not None and Path(workdir).samefile(workspace)

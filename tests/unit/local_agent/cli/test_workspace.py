@@ -428,3 +428,30 @@ def test_files_of_diagnostics_are_named_and_taken_back(
     capsys.readouterr()
     assert codexbridge.main([*change, "a.txt", "--disclosure", "ask"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_files_in_no_known_encoding_are_named_and_the_encoding_asked_for(
+    home: Home, project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "old.c").write_bytes("// 注释\n".encode("gbk"))
+    add = ["workspace", "add", str(project), "--toolchains", "none"]
+    assert codexbridge.main(add) == 0
+    assert "codexbridge workspace set shop-api --encoding gbk" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", Keyboard("rot13\ngbk\n"))
+    assert codexbridge.main(add) == 0
+    assert "rot13 is not an encoding" in capsys.readouterr().out
+    registry = Registry(home, home=Path.home())
+    assert registry.find("shop-api").encoding == "gbk"
+    assert codexbridge.main(add) == 0
+    assert "old.c" not in capsys.readouterr().out, "it is known by now"
+    assert codexbridge.main(["workspace", "set", "shop-api", "--encoding", "utf-8"]) == 0
+    assert registry.find("shop-api").encoding is None
+
+
+def test_a_repository_that_begins_above_is_named(
+    home: Home, project: Path, capsys: Captured
+) -> None:
+    (project.parent / ".git").mkdir()
+    assert codexbridge.main(["workspace", "add", str(project), "--toolchains", "none"]) == 0
+    assert f"in {project.parent}" in capsys.readouterr().out
+    assert Registry(home, home=Path.home()).find("shop-api").path == project

@@ -57,6 +57,8 @@ def test_a_folder_without_a_repository(tmp_path: Path, syncing: Syncing) -> None
     bare.mkdir()
     syncing.workspace = replace(syncing.workspace, path=bare)
     assert refusal(syncing)[0] == "sync.no-repository"
+    (tmp_path / ".git").mkdir()
+    assert refusal(syncing)[0] == "sync.begins-above"
 
 
 @pytest.mark.requirement("R41")
