@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from common.sentences import Sentence
-from common.text import one_line
+from common.text import ELLIPSIS, one_line
 from local_agent.actions.card import Card, machine_name, text, value
 from local_agent.views.question import Fact, Part, Question, RunStep, Text, Value
 
@@ -133,7 +133,9 @@ def run_facts(question: Question) -> Iterator[Part]:
 
 
 def _quoted(words: str) -> list[Value]:
-    return [value(one, "quoted") for one in words.split("\n")[:_MESSAGE_LINES]]
+    lines = words.split("\n")
+    more = [ELLIPSIS] if len(lines) > _MESSAGE_LINES else []
+    return [value(one, "quoted") for one in (*lines[:_MESSAGE_LINES], *more)]
 
 
 def step_fact(question: Question, number: int, undo: Value) -> Fact:

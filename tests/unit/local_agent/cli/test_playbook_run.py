@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from common.errors import StateError
 from common.home import Home, find_home
 from common.sentences import Lang
 from common.terminal import Ink, cells
+from local_agent.cli import playbook
 from local_agent.cli.playbook_run import _Terminal, follow_run
 from local_agent.cli.screen import Screen
 from local_agent.faces.control import client
@@ -196,3 +199,19 @@ def test_a_run_that_told_something_and_no_end_is_not_said_to_be_one_where_nothin
     args = argparse.Namespace(json=True)
     assert follow_run(steps, args, find_home(environ), "en", environ) == 1
     assert "It broke." in capsys.readouterr().err
+
+
+def test_what_has_no_default_is_asked_at_the_terminal(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = "inputs: {tag: {type: text, description: which}, days: {type: integer, default: 7}}"
+    file = tmp_path / "demo.md"
+    file.write_text(
+        f"---\nname: demo\n{inputs}\nsteps: [{{name: a, type: tool, tool: git_status}}]\n---\n",
+        encoding="utf-8",
+    )
+    home = Home(tmp_path, tmp_path, tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("v 1\n"))
+    assert playbook._asked_for(str(file), ["days=3"], home, "en") == ["tag=v 1"]
+    assert capsys.readouterr() == ("", "tag (which): ")
+    assert playbook._asked_for(str(file), ["tag=v2"], home, "en") == []

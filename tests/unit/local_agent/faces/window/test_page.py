@@ -197,7 +197,7 @@ def test_a_gate_that_covers_nothing_says_so(lang: Lang) -> None:
     assert "0" not in page.title
     side = said(replace(page, body=()))
     assert (CHANGES_NOTHING.zh if lang == "zh" else CHANGES_NOTHING.en) in side
-    assert "确认后将检查格式并写入文件。" in side
+    assert "确认后将检查格式并写入文件：⟨1⟩" in side
 
 
 @pytest.mark.requirement("R25")
@@ -220,7 +220,7 @@ def test_several_steps_stand_one_after_the_other_each_with_all_of_it(lang: Lang)
     assert Diff not in kinds[first:second]
     assert kinds[second:third].count(Diff) == kinds[third:].count(Diff) == 1
     side = said(replace(page, body=()))
-    assert "确认后将检查格式并写入文件。" in side
+    assert "确认后将检查格式并写入文件：⟨1⟩" in side
     assert "fix-login" in page.title
 
 
