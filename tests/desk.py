@@ -78,7 +78,7 @@ class ScriptedExecutor:
         self.most_at_once = 0
 
     async def base_after(
-        self, workspace: Workspace, changes: Sequence[SealedChange]
+        self, workspace: Workspace, changes: Sequence[SealedChange], base: Mapping[str, str]
     ) -> Mapping[str, str]:
         """Return the same base as ever."""
         return self.base

@@ -249,9 +249,9 @@ class Executor(Protocol):
         ...
 
     async def base_after(
-        self, workspace: Workspace, changes: Sequence[SealedChange]
+        self, workspace: Workspace, changes: Sequence[SealedChange], base: Mapping[str, str]
     ) -> Mapping[str, str]:
-        """Return what a command would start from once these changes were made and nothing else."""
+        """Return what a command, which starts from a base now, starts from after changes."""
         ...
 
     async def run(

@@ -71,6 +71,13 @@ ERRORS: Final = {
         zh="工作区中还有超过 {limit} 个其他仓库，无法一一防止被写入，因此不会在其中运行任何命令。"
         "请把其中的某个文件夹设为工作区，或让 git 忽略它们。",
     ),
+    "workspace.unreadable": Sentence(
+        en="{path} in the workspace cannot be read, so nobody could tell whether it was changed, "
+        "and nothing runs there. Make it readable (`chmod u+rX`), remove it, or have git ignore "
+        "it.",
+        zh="工作区中的 {path} 无法读取，也就无法确认其中是否有改动，因此不会在其中运行任何命令。"
+        "请让它可读（`chmod u+rX`）、删除它，或让 git 忽略它。",
+    ),
     "workspace.diagnostics": Sentence(
         en="At most {limit} files can be named, each by its path from the top of the workspace, "
         "and none that may never be read.",

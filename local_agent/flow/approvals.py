@@ -97,7 +97,8 @@ class Notice:
 
 def subject_of(seal: Seal) -> bytes:
     """Return what stays equal when the same wish is asked again, by whichever run of a playbook."""
-    what = {name: value for name, value in seal.payload.items() if name != "run"}
+    apart = ("run", "uncompared")
+    what = {name: value for name, value in seal.payload.items() if name not in apart}
     return canonical([seal.workspace.path, seal.action, what])
 
 

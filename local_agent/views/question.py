@@ -274,6 +274,7 @@ FactKind = Literal[
     "network",
     "limits",
     "compared",
+    "uncompared",
     "takes-back",
     "branch",
     "remote",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 64
 # What a workspace without git would otherwise drown in.
-_HEAVY: Final = frozenset(
+HEAVY: Final = frozenset(
     ("node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".ruff_cache", "target")
 )
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -321,8 +321,9 @@ class Ignores:
         given_up: Nothing is asked of libgit2 any more; there may have been a repository.
     """
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, *, heavy: frozenset[str] = HEAVY) -> None:
         self._workspace = workspace
+        self._heavy = heavy  # folders that are left out where there is no repository
         self._supposed = False  # that there is one, for its folder is there
         self.given_up = False
 
@@ -358,7 +359,7 @@ class Ignores:
         """Tell whether a path is left out."""
         tracked, folders = self._tracked
         if self._repository is None:
-            return is_folder and path.rpartition("/")[2] in _HEAVY
+            return is_folder and path.rpartition("/")[2] in self._heavy
         if path in (folders if is_folder else tracked):
             return False
         return is_ignored(self._repository, f"{path}/" if is_folder else path)

@@ -1,8 +1,10 @@
 """What a command starts from: the workspace's own files by content, for the seal (R24b).
 
-Its own are the files that git would commit: tracked, or neither tracked nor ignored.  Where there
-is no repository, all but the folders that builds and package managers fill.  What was read is kept
-by identity, size and times, so that a second look reads only what has changed.
+Its own are the files that git would commit: tracked, or neither tracked nor ignored; and of git's
+own folder what git runs or obeys.  Where there is no repository, all but the folders that package
+managers fill.  What was read is kept by identity, size and times, so that a second look reads only
+what has changed.  What cannot be read ends the look; what is left out is named to the approver, and
+compared all the same where a command names it or an earlier step wrote it (ADR 42).
 
 One walk also finds what the sandbox has to know of: repositories further down, and sockets.  Names
 come from the file system and are not shown; nothing is followed.  Blocking.
@@ -10,11 +12,13 @@ come from the file system and are not shown; nothing is followed.  Blocking.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import re
 import stat
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -24,7 +28,7 @@ from common.clock import Clock, SystemClock
 from common.errors import InputError
 from common.seal import SealedChange
 from local_agent.workspace.git.opening import opens_at_once
-from local_agent.workspace.listing import Ignores
+from local_agent.workspace.listing import HEAVY, Ignores
 
 MAX_ENTRIES: Final = 200_000  # of the workspace's own; and as many of those that are ignored
 MAX_DEPTH: Final = 128
@@ -33,12 +37,22 @@ MAX_BYTES: Final = 256 * 1024 * 1024  # read at the first look: of the smallest 
 MAX_FOUND: Final = 64  # sockets
 MAX_REPOSITORIES: Final = 256
 MAX_KNOWN: Final = 50_000  # contents of one workspace that are remembered
-# Keys of the base.  Where there is the second, not all was compared by content.
+MAX_NAMED_BYTES: Final = 64 * 1024 * 1024  # of a file that a command names
+MAX_UNCOMPARED: Final = 4  # names of what is left out, for the approver
+# Keys of the base beside paths.  Where there is the second, not all was compared by content.
 CONTENT: Final = "."
 STAMPS: Final = "*"
+ABSENT: Final = "absent"
 
+_OWN, _GITS, _IGNORED = range(3)  # whose a folder is
 # Folders of git's own that may hold any number of files; never sockets.
 _MANY: Final = frozenset(("objects", "refs", "logs"))
+_CONFIGS: Final = ("config", "config.worktree")
+# Somebody else chose these names: none may read as a sentence (R26).
+_PLAIN: Final = re.compile(r"[\w.@+-]{1,40}", re.ASCII)
+# Nobody writes a program into one of these by hand, as they may into a folder called "target".
+_FILLED: Final = HEAVY - {"target"}
+_GONE: Final = (errno.ENOENT, errno.ENOTDIR)
 _SETTLED_NS: Final = 2_000_000_000  # a file changed later than this ago may change in the same tick
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -53,8 +67,9 @@ class Survey:
         base: For the seal: under `CONTENT` the hash over names, modes and contents; under `STAMPS`,
             only where files are too large, or too much in all, the hash over names, sizes, times
             and inodes of those that were not read.
-        files: How many of its own files the workspace has.
+        own: Paths of its own files that were compared by content.
         unread: How many of them were not read.
+        uncompared: Names of what is left out, for people: some of them, then ``…``.
         repositories: Relative paths of each ``.git`` but the workspace's own; not of those in
             ignored folders, which package managers fill and empty.
         sockets: Relative paths of sockets, at most 64.
@@ -62,8 +77,9 @@ class Survey:
     """
 
     base: Mapping[str, str]
-    files: int
+    own: frozenset[str]
     unread: int
+    uncompared: tuple[str, ...]
     repositories: tuple[str, ...]
     sockets: tuple[str, ...]
     strangers: bool
@@ -76,6 +92,7 @@ class _Found:
     files: list[tuple[str, os.stat_result]] = field(default_factory=list)
     repositories: list[str] = field(default_factory=list)
     sockets: list[str] = field(default_factory=list)
+    uncompared: dict[str, None] = field(default_factory=dict)
     own: int = 0
     ignored: int = 0
     closed: bool = False
@@ -105,47 +122,50 @@ class Surveyor:
         Args:
             workspace: Real path.
             whole: All of its files are its own, as in a copy that we made; nothing is remembered.
-            after: Changes that are to be made before; none of the rules what git ignores.
+            after: Changes that are to be made before; none of the rules what git ignores.  What
+                they write where git ignores it is in the base under its path.
             anew: Read every file, whatever is remembered: what a process writes through shared
                 memory shows in no time of a file before the system writes it back.
 
         Raises:
             InputError: ``workspace.too-deep``, ``workspace.too-many-files`` or
-                ``workspace.too-many-repositories`` (limit): what lies behind could be no part of
-                what is sealed, or could be written in a sandbox.
+                ``workspace.too-many-repositories`` (limit), ``workspace.unreadable`` (path): what
+                lies behind could be no part of what is sealed, or could be written in a sandbox.
         """
         found = _Found()
-        ignores = _Nothing() if whole else Ignores(workspace)
+        ignores = _Nothing() if whole else Ignores(workspace, heavy=_FILLED)
         _walk(workspace, ignores, found)
-        coming = _foresee(found, after, ignores)
+        coming, apart = _foresee(found, after, ignores)
         known = {} if anew else self._known.get(workspace, {})
         settled = self._clock.now().wall_ms * 1_000_000 - _SETTLED_NS
         fresh: dict[_Stamp, str] = {}
-        content, stamps, unread = hashlib.sha256(), hashlib.sha256(), 0
+        content, stamps, own, unread = hashlib.sha256(), hashlib.sha256(), set(), 0
         most = _largest_read([status.st_size for _, status in found.files])
         for path, status in found.files:
             stamp = _stamp(status)
             sha256 = None
             if status.st_size <= most:
-                sha256 = coming.get(path) or known.get(stamp) or _read(workspace / path, status)
+                sha256 = coming.get(path) or known.get(stamp) or _read(workspace, path, status)
             if sha256 is None:
                 unread += 1
                 stamps.update(_line(path, status, repr(stamp)))
                 continue
             content.update(_line(path, status, sha256))
+            own.add(path)
             if path in coming:
                 continue
             if status.st_ctime_ns < settled and len(fresh) < MAX_KNOWN:
                 fresh[stamp] = sha256
         if not (whole or after):
             self._known[workspace] = fresh
-        base = {CONTENT: content.hexdigest()}
+        base = {**apart, CONTENT: content.hexdigest()}
         if unread:
             base[STAMPS] = stamps.hexdigest()
         return Survey(
             base,
-            len(found.files),
+            frozenset(own),
             unread,
+            _named_to_people(found.uncompared),
             tuple(found.repositories),
             tuple(found.sockets[:MAX_FOUND]),
             strangers=found.closed or len(found.sockets) > MAX_FOUND,
@@ -174,8 +194,41 @@ def own_files(workspace: Path) -> list[tuple[str, os.stat_result]]:
         InputError: as `Surveyor.survey`.
     """
     found = _Found()
-    _walk(workspace, Ignores(workspace), found)
-    return found.files
+    _walk(workspace, Ignores(workspace, heavy=_FILLED), found)
+    return [file for file in found.files if ".git" not in file[0].split("/")]
+
+
+def read_named(workspace: Path, paths: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return what the base has of files by their paths, and which are too large to be read.
+
+    Args:
+        workspace: Real path.
+        paths: Relative to it, or absolute.
+
+    Raises:
+        InputError: ``workspace.unreadable`` (path).
+    """
+    found, large = {}, []
+    for path in sorted(paths):
+        key = f"./{path}" if path == STAMPS else path
+        found[key] = ABSENT
+        try:
+            with open(workspace / path, "rb", opener=_open) as file:
+                status = os.fstat(file.fileno())
+                if status.st_size > MAX_NAMED_BYTES:
+                    large.append(path.rpartition("/")[2])
+                    found[key] = hashlib.sha256(repr(_stamp(status)).encode()).hexdigest()
+                elif stat.S_ISREG(status.st_mode):
+                    found[key] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            if error.errno not in (*_GONE, errno.ELOOP, errno.EISDIR, errno.ENXIO):
+                raise InputError("workspace.unreadable", path=path) from None
+    return found, _named_to_people(large)
+
+
+def paths_in(base: Mapping[str, str]) -> set[str]:
+    """Return the paths that a base of a command has a line of its own for."""
+    return {path.removeprefix("./") for path in base if path not in (CONTENT, STAMPS)}
 
 
 def _largest_read(sizes: list[int]) -> int:
@@ -192,32 +245,57 @@ def _largest_read(sizes: list[int]) -> int:
 
 def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
     """Go through the workspace in one order, the same each time."""
-    folders = [("", False, 0)]
+    folders = [("", _OWN, 0)]
     while folders:
-        folder, foreign, depth = folders.pop()
+        folder, above, depth = folders.pop()
         below = []
         # libgit2 would wait for ever for one that is a FIFO: before it is asked anything here.
         if not opens_at_once(workspace / folder / ".gitignore"):
             ignores.give_up()
-        for entry in _entries(workspace / folder):
+        for entry in _entries(workspace, folder, is_own=above != _IGNORED):
             path = folder + entry.name
             of_git = entry.name == ".git"
-            if of_git and not foreign:
+            if of_git and above == _OWN:
                 _note_repository(path, found)
             is_folder = entry.is_dir(follow_symlinks=False)
+            state = _state(path, above, ignores, is_folder=is_folder)
             # In git's own folder only sockets are looked for, such as those of its fsmonitor.
-            hidden = foreign or of_git or ignores.ignored(path, is_folder=is_folder)
+            obeyed = state == _GITS and _is_obeyed(path, is_folder=is_folder)
+            hidden = state != _OWN and not obeyed
+            if hidden and above == _OWN:
+                found.uncompared[f"{entry.name}/" if is_folder else entry.name] = None
             if _is_too_much(depth, found, hidden=hidden):
                 continue
             if is_folder:
-                found.closed = found.closed or _is_closed_to_us(entry)
+                found.closed = found.closed or (hidden and _is_closed_to_us(entry))
                 if not (hidden and _holds_many(path)):
-                    below.append((f"{path}/", hidden, depth + 1))
+                    below.append((f"{path}/", state, depth + 1))
             elif hidden:
                 _note_socket(entry, path, found)
             else:
                 _note(entry, path, found)
         folders += reversed(below)
+
+
+def _state(path: str, above: int, ignores: Ignores | _Nothing, *, is_folder: bool) -> int:
+    if above == _OWN and path.rpartition("/")[2] == ".git":
+        return _GITS
+    ignored = above == _OWN and ignores.ignored(path, is_folder=is_folder)
+    return _IGNORED if ignored else above
+
+
+def _is_obeyed(path: str, *, is_folder: bool) -> bool:
+    """Return True for what git runs or obeys; a file ``.git`` names where all of that lies."""
+    *above, name = f"/{path}".partition("/.git/")[2].split("/")
+    return "hooks" in (*above, name) or (not is_folder and name in ("", *_CONFIGS))
+
+
+def _named_to_people(names: Iterable[str]) -> tuple[str, ...]:
+    """Return a few of the names, folders first, and ``…`` for the others."""
+    several = sorted(names, key=lambda name: not name.endswith("/"))
+    plain = [name for name in several if _PLAIN.fullmatch(name.removesuffix("/"))]
+    shown = plain[:MAX_UNCOMPARED]
+    return (*shown, *(["…"] if len(shown) < len(several) else []))
 
 
 def _is_too_much(depth: int, found: _Found, *, hidden: bool) -> bool:
@@ -237,23 +315,31 @@ def _is_too_much(depth: int, found: _Found, *, hidden: bool) -> bool:
 
 def _foresee(
     found: _Found, after: Sequence[SealedChange], ignores: Ignores | _Nothing
-) -> dict[str, str]:
-    """Put files in as changes will leave them; return the hashes of those that will be written."""
-    if not after:
-        return {}
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Put files in as changes will leave them; return the hashes of those that will be written.
+
+    In the second are those that git ignores.
+    """
     files = dict(found.files)
     coming: dict[str, str] = {}
+    apart: dict[str, str] = {}
     for change in after:
         if change.op in ("delete", "rename"):
-            files.pop(change.old_path or change.path, None)
-            coming.pop(change.old_path or change.path, None)
-        if change.new_sha256 is None or not _is_own(change.path, files, ignores):
+            gone = change.old_path or change.path
+            if files.pop(gone, None) is None:
+                apart[gone] = ABSENT
+            coming.pop(gone, None)
+        if change.new_sha256 is None:
+            continue
+        if not _is_own(change.path, files, ignores):
+            apart[change.path] = change.new_sha256
             continue
         mode = stat.S_IFREG | (0o755 if change.new_mode == "100755" else 0o644)
         files[change.path] = os.stat_result((mode, 0, 0, 1, 0, 0, change.size, 0, 0, 0))
         coming[change.path] = change.new_sha256
-    found.files = sorted(files.items(), key=_place)
-    return coming
+    if after:
+        found.files = sorted(files.items(), key=_place)
+    return coming, apart
 
 
 def _is_own(path: str, files: Mapping[str, object], ignores: Ignores | _Nothing) -> bool:
@@ -274,13 +360,24 @@ def _place(file: tuple[str, object]) -> list[tuple[bool, str]]:
     return [*((True, one) for one in folders), (False, name)]
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+def _entries(workspace: Path, folder: str, *, is_own: bool) -> Sequence[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return  # gone, or not ours to look into
-    yield from found
+        with os.scandir(workspace / folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        if is_own:
+            _refuse_unread(folder or ".", error)
+        return ()
+
+
+def _refuse_unread(path: str, error: OSError) -> None:
+    """Refuse what is there and cannot be read: a command may still find it by name, or open it.
+
+    Raises:
+        InputError: ``workspace.unreadable`` (path).
+    """
+    if error.errno not in _GONE:
+        raise InputError("workspace.unreadable", path=path) from None
 
 
 def _is_closed_to_us(entry: os.DirEntry[str]) -> bool:
@@ -310,7 +407,8 @@ def _note_repository(path: str, found: _Found) -> None:
 def _note(entry: os.DirEntry[str], path: str, found: _Found) -> None:
     try:
         status = entry.stat(follow_symlinks=False)
-    except OSError:
+    except OSError as error:
+        _refuse_unread(path, error)
         return
     if stat.S_ISSOCK(status.st_mode):
         _note_socket(entry, path, found)
@@ -345,19 +443,23 @@ def _line(path: str, status: os.stat_result, what: str) -> bytes:
     return b"%o %s %s\0" % (mode, what.encode(), os.fsencode(path))
 
 
-def _read(path: Path, status: os.stat_result) -> str | None:
+def _open(path: str, _flags: int) -> int:
+    return os.open(path, _OPEN)
+
+
+def _read(workspace: Path, path: str, status: os.stat_result) -> str | None:
     """Return the hash of a content, or None where there is none to be read."""
-    if stat.S_ISLNK(status.st_mode):
-        try:
-            return hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
-        except OSError:
-            return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
     try:
-        with open(path, "rb", opener=lambda name, _: os.open(name, _OPEN)) as file:
+        if stat.S_ISLNK(status.st_mode):
+            return hashlib.sha256(os.fsencode((workspace / path).readlink())).hexdigest()
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        with open(workspace / path, "rb", opener=_open) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             return hashlib.sha256(file.read(MAX_FILE_BYTES + 1)).hexdigest()
-    except OSError:
-        return None
+    except PermissionError as error:
+        _refuse_unread(path, error)
+    except OSError:  # gone, or something else by now
+        pass
+    return None

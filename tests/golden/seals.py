@@ -145,6 +145,7 @@ _UNSANDBOXED: Final = a_payload(
     network=True,
     timeout_s=3600,
     output_cap=512,
+    uncompared=(".git/", "node_modules/", "…"),
 )
 _COPY: Final = a_payload(copy=SealedCopy("approval-9", "T-9Z2K", _sha256("diff")))
 _ALL: Final = change_payload(_sha256(ALL_OPERATIONS), sealed_changes(ALL_OPERATIONS))
@@ -163,7 +164,12 @@ _STEPS_OF_A_PLAYBOOK: Final = steps_payload(
 _BARE: Final[dict[str, Any]] = {"git_head": None, "base": {}}
 _BY_STAMPS: Final[dict[str, Any]] = {
     "git_head": None,
-    "base": {CONTENT: _sha256("read"), STAMPS: _sha256("too large")},
+    "base": {
+        CONTENT: _sha256("read"),
+        STAMPS: _sha256("too large"),
+        "build/run.sh": _sha256("ignored"),
+        "/opt/公司/deploy.sh": _sha256("behind a link"),
+    },
 }
 _ASKED: Final[Mapping[str, Seal]] = {
     "command-argv": _seal("run_command", a_payload(argv=["pytest", "-q", "tests/a b.py", "$HOME"])),

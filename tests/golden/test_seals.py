@@ -51,8 +51,8 @@ def test_a_malformed_seal_is_refused_and_names_the_same_field(name: str) -> None
     stored = loads(golden.stored(f"seals/{name}.json"), max_bytes=1_000_000)
     lines = []
     for title, spoil in _variants(stored, whole_seal=name == "command-argv"):
-        if title == "payload.steps empty":
-            continue  # that is another question: whether to go on
+        if title in ("payload.steps empty", "payload.uncompared missing"):
+            continue  # that is another question: whether to go on; a seal of an older release
         value = copy.deepcopy(stored)
         spoil(value)
         lines.append(f"{title}: {_refusal(canonical(value))}")

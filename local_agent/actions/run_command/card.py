@@ -74,6 +74,15 @@ BY_STAMPS: Final = Sentence(
     "size and time alone",
     zh="运行前会核对是否有变化：按内容核对，但其中最大的文件过大或过多，只核对大小和时间",
 )
+LEADS_OUT: Final = Sentence(
+    en="a link that the command names leads out of the workspace, to {path}",
+    zh="命令中写明的链接指向工作区之外：{path}",
+)
+UNCOMPARED: Final = Sentence(en="Not compared", zh="不核对")
+UNCOMPARED_ARE: Final = Sentence(
+    en="{names}: changes there go unnoticed, except in files that the command names",
+    zh="{names}：其中的改动不会被发现，命令中写明的文件除外",
+)
 ENVIRONMENT: Final = Sentence(en="Environment", zh="环境变量")
 NO_ENVIRONMENT: Final = Sentence(en="none", zh="无")
 SANDBOX: Final = Sentence(en="Sandbox", zh="沙箱")
@@ -117,6 +126,7 @@ CANNOT_BE_UNDONE: Final = Sentence(
 
 _DOUBLE_QUOTE_SPECIALS: Final = frozenset('"$`\\!')
 _NAME_BYTES: Final = 200
+_NAMES_BYTES: Final = 400
 _REASON_BYTES: Final = 1_000
 
 # What does nothing: an escaped character, a quoted word in which nothing is expanded, plain text.
@@ -160,7 +170,7 @@ def parts(question: Question) -> Iterator[Sequence[Part]]:
     """Give the command and how it came about, then what surrounds it."""
     payload = question.seal.payload
     yield [*_command(payload), *_input(payload), *_origin(question)]
-    yield [*_surroundings(payload, by_stamps=STAMPS in question.seal.base)]
+    yield [*_surroundings(payload, question.seal.base)]
 
 
 def _command(payload: Mapping[str, Any]) -> Sequence[Part]:
@@ -220,7 +230,7 @@ def _own_reason(said: str, named: Named | None) -> Text | str:
     return next((one for one in ours if said in (one.en, one.zh)), said)
 
 
-def _surroundings(payload: Mapping[str, Any], *, by_stamps: bool) -> Iterator[Part]:
+def _surroundings(payload: Mapping[str, Any], base: Mapping[str, str]) -> Iterator[Part]:
     if copied := payload.get("copy"):
         said = text(COPY_IS, task=one_line(copied["short_id"], 32))
         yield Fact("copy", (value(said, "good"),))
@@ -231,10 +241,14 @@ def _surroundings(payload: Mapping[str, Any], *, by_stamps: bool) -> Iterator[Pa
     folder = payload["cwd"]
     shown = text(TOP) if folder == "." else folder
     yield Fact("folder", (value(shown),), exact=folder != ".")
-    if by_stamps:
-        yield Fact("compared", (value(text(BY_STAMPS), "danger"),))
-    names = " ".join(payload["env_names"]) or text(NO_ENVIRONMENT)
-    yield Fact("environment", (value(names),))
+    out = [text(LEADS_OUT, path=one_line(path)) for path in base if path.startswith("/")]
+    if compared := [*([text(BY_STAMPS)] if STAMPS in base else []), *out]:
+        yield Fact("compared", tuple(value(one, "danger") for one in compared))
+    if names := ", ".join(payload.get("uncompared", ())):
+        note = text(UNCOMPARED_ARE, names=one_line(names, _NAMES_BYTES))
+        yield Fact("uncompared", (value(note, "quiet"),))
+    given = " ".join(payload["env_names"]) or text(NO_ENVIRONMENT)
+    yield Fact("environment", (value(given),))
     yield Fact("sandbox", _sandbox(payload))
     yield Fact("network", (_network(payload),))
     limits = LIMITS_ARE if _sandboxed(payload) else LIMITS_WITHOUT_SANDBOX
@@ -284,6 +298,7 @@ CARD: Final = Card(
         "program": PROGRAM,
         "folder": FOLDER,
         "compared": COMPARED,
+        "uncompared": UNCOMPARED,
         "environment": ENVIRONMENT,
         "sandbox": SANDBOX,
         "network": NETWORK,

@@ -83,6 +83,7 @@ def command_payload(
     output_cap: int,
     copy: SealedCopy | None = None,
     stdin: str | None = None,
+    uncompared: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the sealed form of a command: ``argv``, or ``shell`` and ``script``, never both.
 
@@ -100,6 +101,7 @@ def command_payload(
         output_cap: Bytes kept of each stream.
         copy: What it runs on in place of the workspace's files; None for these themselves.
         stdin: What it reads; None for nothing.
+        uncompared: Names of files and folders in which a change would not be seen.
 
     Raises:
         InputError: ``seal.command-form`` when neither or both forms are given.
@@ -113,6 +115,8 @@ def command_payload(
         what["copy"] = asdict(copy)
     if stdin is not None:
         what["stdin"] = stdin
+    if uncompared:
+        what["uncompared"] = list(uncompared)
     place = Place(executable.path, executable.dev, executable.ino)
     return what | {
         "cwd": cwd,
@@ -134,10 +138,10 @@ def check_command(payload: Mapping[str, Any]) -> None:
     """
     form = _ARGV if "argv" in payload else _SHELL
     # Only a check of a proposed change has it; a command on the workspace itself has none.
-    copied: Fields = {"copy": RECORD} if "copy" in payload else {}
-    reads: Fields = {"stdin": TEXT} if "stdin" in payload else {}
-    check_record("payload", payload, {**_COMMAND, **form, **copied, **reads})
-    if copied:
+    some: Fields = {"copy": RECORD, "stdin": TEXT, "uncompared": TEXTS}
+    given = {name: check for name, check in some.items() if name in payload}
+    check_record("payload", payload, {**_COMMAND, **form, **given})
+    if "copy" in given:
         check_record("copy", payload["copy"], fields_of(SealedCopy))
     check_record("executable", payload["executable"], _EXECUTABLE)
     check_record("sandbox", payload["sandbox"], _SANDBOX)

@@ -37,6 +37,7 @@ from local_agent.workspace import manifest
 from local_agent.workspace.git.config import hook_places
 from local_agent.workspace.manifest import Differences
 from local_agent.workspace.registry import Workspace
+from local_agent.workspace.survey import paths_in
 
 TIMEOUT_S: Final = 600  # security limits table: default and most
 MAX_TIMEOUT_S: Final = 3600
@@ -220,11 +221,17 @@ class Executor:
         )
 
     async def base_after(
-        self, workspace: Workspace, changes: Sequence[SealedChange]
+        self, workspace: Workspace, changes: Sequence[SealedChange], base: Mapping[str, str]
     ) -> Mapping[str, str]:
-        """Return what a command would start from once these changes were made and nothing else."""
+        """Return what a command would start from once these changes were made and nothing else.
+
+        Args:
+            base: What it would start from now.
+        """
         surveyor = self._around.surveyor
-        return (await asyncio.to_thread(surveyor.survey, workspace.path, after=changes)).base
+        after = await asyncio.to_thread(surveyor.survey, workspace.path, after=changes)
+        named = {path: base[path] for path in base if paths_in({path: ""}) - after.own}
+        return {**named, **after.base}
 
     async def drift(self, seal: Seal, *, workspace: Workspace) -> tuple[str, ...]:
         """Return what of a sealed command is no longer as it was sealed; nothing is run.

@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from common.errors import InputError, StateError
 from common.home import Home
 from common.seal import Place, Seal
 from common.strict_json import canonical
-from local_agent.actions.run_command.command_line import SHELL, CommandLine
+from local_agent.actions.run_command.command_line import SHELL, CommandLine, words_of
 from local_agent.actions.run_command.payload import Executable, SealedCopy, command_payload
 from local_agent.safety.risk_commands import hides
 from local_agent.sandbox.bubblewrap import (
@@ -37,12 +38,13 @@ from local_agent.sandbox.toolchains import SYSTEM
 from local_agent.workspace.git.config import hook_places
 from local_agent.workspace.git.repository import git_head
 from local_agent.workspace.registry import Workspace, place_of
-from local_agent.workspace.survey import Survey, Surveyor
+from local_agent.workspace.survey import Survey, Surveyor, paths_in, read_named
 
 SYSTEM_PATH: Final = tuple(
     map(Path, ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"))
 )
 MAX_PROGRAM_BYTES: Final = 64 * 1024 * 1024
+MAX_FOLDERS: Final = 8  # that a command names, and another word of it may be relative to
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +148,15 @@ def describe(
     copy: Copy | None = None,
     stdin: str | None = None,
     anew: bool = False,
+    sealed: Seal | None = None,
 ) -> Prepared:
     """Return the command as it would run now; ``anew``: with every file of the workspace read.
 
+    Args:
+        sealed: The same as it was approved: what that compares by its path is compared again.
+
     Raises:
-        InputError: ``command.*``, ``sandbox.*``, ``workspace.gone`` or ``.moved``: it cannot run.
+        InputError: ``command.*``, ``sandbox.*``, ``workspace.*``: it cannot run.
         StateError: ``check.not-sandboxed``: nothing could put the copy in its place.
     """
     place = place_of(workspace)
@@ -166,6 +172,11 @@ def describe(
         sandboxed=profile.level != "none",
         copy=copy.path if copy else None,
     )
+    start = around.surveyor.survey(copy.path, whole=True) if copy else survey
+    named = set(_named(line, folder, workspace, on_copy=copy is not None))
+    kept = paths_in(sealed.base) if sealed else set()
+    apart, large = read_named(workspace.path, (named | kept) - start.own)
+    left_out = (*large, *start.uncompared)
     payload = command_payload(
         argv=line.argv,
         shell=SHELL if line.argv is None else None,
@@ -180,9 +191,10 @@ def describe(
         output_cap=KEPT_BYTES,
         copy=copy.of if copy else None,
         stdin=stdin,
+        # Not compared itself: it tells what the approver was shown.
+        uncompared=sealed.payload.get("uncompared", ()) if sealed else left_out,
     )
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
-    start = around.surveyor.survey(copy.path, whole=True) if copy else survey
     argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
     return Prepared(
         payload,
@@ -192,7 +204,7 @@ def describe(
         env,
         argv,
         folder,
-        base=start.base,
+        base={**start.base, **apart},
         seccomp=profile.seccomp,
     )
 
@@ -219,6 +231,7 @@ def describe_sealed(
         copy=Copy(place, SealedCopy(**copied)) if copied else None,
         stdin=sealed.get("stdin"),
         anew=anew,
+        sealed=seal,
     )
 
 
@@ -234,6 +247,27 @@ def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
         names = sorted(seal.payload.keys() | now.payload.keys())
         drift += [name for name in names if seal.payload.get(name) != now.payload.get(name)]
     return tuple(drift)
+
+
+def _named(
+    line: CommandLine, folder: Path, workspace: Workspace, *, on_copy: bool
+) -> Iterator[str]:
+    """Give the files of the workspace that a command names, by their real paths.
+
+    Relative to the workspace; where a link of it leads out, absolute.  On a copy, only those that
+    are shown beside it.
+    """
+    words, top = words_of(line), workspace.path
+    below = (folder / word for word in words if os.path.isdir(folder / word))  # noqa: PTH112
+    tools = [path for tool in workspace.toolchains for path in tool.paths]
+    for place in (folder, *islice(below, MAX_FOLDERS)):
+        for path in (place / word for word in words if os.path.isfile(place / word)):  # noqa: PTH113
+            written, real = Path(os.path.normpath(path)), _real(path)
+            if not any(one.is_relative_to(top) for one in (written, _real(path.parent), real)):
+                continue
+            if on_copy and not any(map(real.is_relative_to, (top / ".git", *tools))):
+                continue
+            yield str(real.relative_to(top) if real.is_relative_to(top) else real)
 
 
 def _folder(workspace: Workspace, cwd: str) -> Path:

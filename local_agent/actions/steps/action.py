@@ -99,7 +99,8 @@ class RunSteps:
         ]
         if found.action != "run_command" or not changes:
             return found
-        return replace(found, base=await self._executor.base_after(workspace, changes))
+        base = await self._executor.base_after(workspace, changes, found.base)
+        return replace(found, base=base)
 
     async def perform(
         self, task: Task, grant: Grant, workspace: Workspace, around: Performing

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import pygit2
 import pytest
 
 from common.errors import InputError
@@ -244,6 +246,38 @@ async def test_a_command_does_not_run_on_what_nobody_approved(desk: SteppingDesk
     await desk.approve(task_id)
     task = await desk.until(task_id, *FINAL)
     assert (task.reason, list(await desk.files())) == (Reason.DRIFTED, ["a.txt", "other.txt"])
+
+
+@pytest.mark.requirement("P2", "R24b")
+@pytest.mark.parametrize("last", ["sh build/run.sh", "true"])
+@pytest.mark.parametrize(
+    ("rewrites", "reason"),
+    [
+        ("true", Reason.COMPLETED),
+        ("cp evil build/run.sh", Reason.DRIFTED),
+        ("rm build/run.sh", Reason.DRIFTED),
+        ("ln -sf ../evil build/run.sh", Reason.DRIFTED),
+    ],
+)
+async def test_what_an_earlier_step_wrote_is_compared_though_git_ignores_it(
+    desk: SteppingDesk, rewrites: str, reason: Reason, last: str
+) -> None:
+    def arrange() -> None:
+        pygit2.init_repository(str(desk.place))
+        desk.write(".gitignore", "build/\nran\n")
+        desk.write("evil", "touch ran\n")
+
+    await asyncio.to_thread(arrange)
+    task_id = await desk.propose({0: added("build/run.sh", "true"), 1: rewrites, 2: last})
+    asked = await desk.waiting(task_id)
+    wrote = hashlib.sha256(b"true\n").hexdigest()
+    assert [part["base"].get("build/run.sh") for part in asked.seal.payload["steps"]] == [
+        "absent",
+        *[wrote] * 2,
+    ]
+    await desk.approve(task_id)
+    task = await desk.until(task_id, *FINAL)
+    assert (task.reason, (desk.place / "ran").exists()) == (reason, False)
 
 
 async def test_as_many_of_the_first_are_found_as_fit_together(desk: SteppingDesk) -> None:

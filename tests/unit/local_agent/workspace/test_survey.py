@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import socket
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pygit2
 import pytest
+from pygit2.enums import ConfigLevel
 
 from common.clock import ManualClock
 from common.errors import InputError
 from common.seal import Mode, Op, SealedChange
 from local_agent.workspace import survey as module
-from local_agent.workspace.survey import CONTENT, STAMPS, Survey, Surveyor
+from local_agent.workspace.survey import (
+    CONTENT,
+    STAMPS,
+    Survey,
+    Surveyor,
+    paths_in,
+    read_named,
+)
 from tests.sealed import ZEROS
 
 pytestmark = pytest.mark.heavy
@@ -49,6 +60,10 @@ def _survey(tree: Path) -> Survey:
     return Surveyor(ManualClock(wall_ms=LONG_AFTER)).survey(tree)
 
 
+def _own(found: Survey) -> set[str]:
+    return {path for path in found.own if not path.startswith(".git/")}
+
+
 def _base(tree: Path) -> dict[str, str]:
     return dict(_survey(tree).base)
 
@@ -56,7 +71,7 @@ def _base(tree: Path) -> dict[str, str]:
 @pytest.mark.requirement("R24b")
 def test_what_git_would_commit_is_counted_and_compared_by_content(tree: Path) -> None:
     found = _survey(tree)
-    assert (found.files, found.unread) == (3, 0)
+    assert (_own(found), found.unread) == ({"src/app.py", ".gitignore", "notes.txt"}, 0)
     assert list(found.base) == [CONTENT]
     assert len(found.base[CONTENT]) == 64
 
@@ -143,11 +158,14 @@ def test_a_tracked_file_counts_though_it_is_ignored(tree: Path) -> None:
     assert _base(tree) != before
 
 
-def test_without_a_repository_all_but_heavy_folders_count(tmp_path: Path) -> None:
-    (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules/x.js").touch()
-    (tmp_path / "x.js").touch()
-    assert _survey(tmp_path).files == 1
+@pytest.mark.requirement("P2")
+def test_without_a_repository_all_but_folders_of_packages_count(tmp_path: Path) -> None:
+    for path in ("node_modules/x.js", "target/run.sh", "x.js"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    found = _survey(tmp_path)
+    assert found.own == {"target/run.sh", "x.js"}
+    assert found.uncompared == ("node_modules/",)
 
 
 def test_an_unchanged_file_is_read_once(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,9 +174,9 @@ def test_an_unchanged_file_is_read_once(tree: Path, monkeypatch: pytest.MonkeyPa
     read: list[Path] = []
     honest = module._read
 
-    def noted(path: Path, status: os.stat_result) -> str | None:
-        read.append(path)
-        return honest(path, status)
+    def noted(workspace: Path, path: str, status: os.stat_result) -> str | None:
+        read.append(workspace / path)
+        return honest(workspace, path, status)
 
     monkeypatch.setattr(module, "_read", noted)
     assert surveyor.survey(tree) == first
@@ -181,7 +199,8 @@ def test_too_large_files_are_compared_by_stamp_and_that_is_told(
 ) -> None:
     monkeypatch.setattr(module, "MAX_FILE_BYTES", 4)
     found = _survey(tree)
-    assert (found.unread, list(found.base)) == (1, [CONTENT, STAMPS])
+    assert found.unread > 0
+    assert list(found.base) == [CONTENT, STAMPS]
     before = found.base
     os.utime(tree / ".gitignore", ns=(1, 1))
     after = _base(tree)
@@ -242,9 +261,10 @@ def test_what_is_ignored_ends_the_look_at_nothing(
     tree: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     (tree / "build/a/b/c/d/e/f/g/h").mkdir(parents=True)
+    shutil.rmtree(tree / ".git/hooks")
     assert not _survey(tree).strangers
     before = _base(tree)
-    monkeypatch.setattr(module, limit, 4)
+    monkeypatch.setattr(module, limit, 5)
     assert (_base(tree), _survey(tree).strangers) == (before, True)
 
 
@@ -319,16 +339,103 @@ def test_a_folder_that_cannot_be_listed_may_hold_sockets(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As for an ordinary user after `chmod 0311`; to root every folder is open.
-    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path).name != "src")
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path).name != "build")
     assert _survey(tree).strangers
 
 
-def test_what_cannot_be_looked_into_counts_as_unread(tree: Path) -> None:
-    gone = tree / "gone"
-    gone.mkdir()
-    assert _survey(tree).files == 3
-    assert module._read(gone / "x", (tree / "notes.txt").stat()) is None
-    assert module._read(gone, (tree / "notes.txt").stat()) is None
+def test_what_is_gone_or_no_file_counts_as_unread(tree: Path) -> None:
+    (tree / "gone").mkdir()
+    for path in ("gone/x", "gone"):
+        assert module._read(tree, path, (tree / "notes.txt").stat()) is None
+
+
+@contextmanager
+def _an_ordinary_user() -> Iterator[Path]:
+    """Give a folder of one: to root everything is open."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # noqa: S108  # pytest's is root's own
+        folder = Path(name).resolve()
+        if os.geteuid() != 0:
+            yield folder
+            return
+        os.chown(folder, 65534, 65534)
+        os.seteuid(65534)
+        known = pygit2.settings.search_path[ConfigLevel.GLOBAL]
+        pygit2.settings.search_path[ConfigLevel.GLOBAL] = name  # root's own is closed to it, too
+        try:
+            yield folder
+        finally:
+            pygit2.settings.search_path[ConfigLevel.GLOBAL] = known
+            os.seteuid(0)
+
+
+@pytest.mark.requirement("P2", "R24b")
+def test_what_cannot_be_read_is_refused_by_its_name() -> None:
+    cases = [("src", 0o111), ("src", 0o444), ("src", 0), ("src/app.py", 0), ("src/app.py", 0o111)]
+    for path, mode in cases:
+        for repository in (True, False):
+            with _an_ordinary_user() as tree:
+                for name in ("src/app.py", "build/out.o"):
+                    (tree / name).parent.mkdir()
+                    (tree / name).write_text(name, "utf-8")
+                if repository:
+                    pygit2.init_repository(str(tree))
+                    (tree / ".gitignore").write_text("build/\n", "utf-8")
+                (tree / "build").chmod(0o111 if repository else 0o755)
+                assert "src/app.py" in _survey(tree).own, "what git ignores may be closed"
+                (tree / path).chmod(mode)
+                with pytest.raises(InputError) as caught:
+                    _survey(tree)
+                (tree / path).chmod(0o755)
+                (tree / "build").chmod(0o755)
+            named = "src/app.py" if "." in path or mode == 0o444 else "src/"
+            assert (caught.value.code, caught.value.facts["path"]) == (
+                "workspace.unreadable",
+                named,
+            ), (path, mode)
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    ("path", "is_obeyed"),
+    [
+        (".git/hooks/pre-commit", True),
+        (".git/hooks/lib/more.sh", True),
+        (".git/config", True),
+        (".git/modules/lib/config", True),
+        (".git/modules/lib/hooks/pre-push", True),
+        ("vendor/lib/.git/hooks/pre-commit", True),
+        (".git/objects/ab/cdef", False),
+        (".git/COMMIT_EDITMSG", False),
+        (".git/refs/heads/hooks", False),
+        ("build/dep/.git/hooks/pre-commit", False),
+    ],
+)
+def test_what_git_runs_or_obeys_is_compared(tree: Path, path: str, is_obeyed: bool) -> None:
+    target = tree / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    before = _base(tree)
+    target.write_text("#!/bin/sh\n", "utf-8")
+    assert (_base(tree) != before) is is_obeyed
+    assert path not in dict(module.own_files(tree)), "no copy holds a repository"
+
+
+@pytest.mark.requirement("P2")
+def test_a_git_folder_that_lies_elsewhere_is_compared_by_where(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: /somewhere\n", "utf-8")
+    before = _base(tmp_path)
+    (tmp_path / ".git").write_text("gitdir: /elsewhere\n", "utf-8")
+    assert _base(tmp_path) != before
+
+
+@pytest.mark.requirement("P7")
+def test_what_is_left_out_is_named_and_no_name_is_a_sentence(tree: Path) -> None:
+    assert _survey(tree).uncompared == (".git/", "build/", "run.log")
+    (tree / "sub").mkdir()
+    (tree / ".gitignore").write_text("*.log\nbuild/\n/dist/\n*all*/\n*.o\n", "utf-8")
+    for name in ("dist", "nothing, all else is safe", "sub/build", "sub/all"):
+        (tree / name).mkdir()
+    (tree / "x.o").touch()
+    assert _survey(tree).uncompared == (".git/", "build/", "dist/", "all/", "…")
 
 
 def test_what_goes_away_during_the_walk_is_left_out(tree: Path) -> None:
@@ -343,7 +450,7 @@ def test_what_goes_away_during_the_walk_is_left_out(tree: Path) -> None:
         module._note(entry, entry.name, found)
         module._note_socket(entry, entry.name, found)
     assert found == module._Found()
-    assert list(module._entries(tree / "gone")) == []
+    assert list(module._entries(tree, "gone", is_own=True)) == []
 
 
 @pytest.mark.cpu(5)
@@ -351,9 +458,9 @@ def test_a_file_that_turned_into_something_else_is_not_read(tree: Path) -> None:
     status = (tree / "notes.txt").stat()
     os.mkfifo(tree / "pipe")
     (tree / "link").symlink_to("notes.txt")
-    assert module._read(tree / "pipe", status) is None
-    assert module._read(tree / "link", status) is None
-    assert module._read(tree / "notes.txt", (tree / "link").lstat()) is None
+    assert module._read(tree, "pipe", status) is None
+    assert module._read(tree, "link", status) is None
+    assert module._read(tree, "notes.txt", (tree / "link").lstat()) is None
 
 
 # --- what will be there ------------------------------------------------------------------------
@@ -416,8 +523,11 @@ def test_the_state_after_a_change_is_foreseen(
     surveyor = Surveyor()
     foreseen = surveyor.survey(tmp_path, after=[change])
     make(tmp_path, change, "new")
-    assert surveyor.survey(tmp_path).base == foreseen.base
-    assert Surveyor().survey(tmp_path).base == foreseen.base
+    ignored = paths_in(foreseen.base)
+    assert ignored == ({change.path} & {"build/made.txt", "b/kept.log"} if repository else set())
+    apart, _ = read_named(tmp_path, ignored)
+    for looking in (surveyor, Surveyor()):
+        assert {**looking.survey(tmp_path).base, **apart} == foreseen.base
 
 
 def test_several_changes_are_foreseen_in_their_order(tmp_path: Path) -> None:

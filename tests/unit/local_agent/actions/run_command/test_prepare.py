@@ -522,3 +522,107 @@ def test_a_program_too_large_to_hash_is_refused(
     with pytest.raises(InputError) as caught:
         _resolve("./run", workspace)
     assert caught.value.code == "command.program-too-large"
+
+
+# --- files that nothing but the command names -----------------------------------------------
+
+UNSEEN = ("build/run.sh", ".git/hooks/pre-commit.lib", ".git/info/run.sh", "my args.log", "*")
+
+
+def _unseen(machine: Machine) -> None:
+    """Put files where git ignores them, and into its own folder."""
+    pygit2.init_repository(str(machine.path))
+    (machine.path / ".gitignore").write_text("build/\n*.log\n/[*]\n", "utf-8")
+    for name in UNSEEN:
+        (machine.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (machine.path / name).write_text("exit 0\n", "utf-8")
+
+
+@pytest.mark.requirement("P2", "R24b")
+async def test_a_file_that_a_command_names_is_compared_wherever_it_lies(machine: Machine) -> None:
+    _unseen(machine)
+    named: list[tuple[str | list[str], str]] = [
+        ("sh build/run.sh", "build/run.sh"),
+        ("sh ./build/../build/run.sh", "build/run.sh"),
+        (f"sh {machine.path}/build/run.sh", "build/run.sh"),
+        ("cat --require=build/run.sh", "build/run.sh"),
+        ("cat -fbuild/run.sh", "build/run.sh"),
+        ("cat @build/run.sh", "build/run.sh"),
+        ("env -C build sh run.sh", "build/run.sh"),
+        ("env A=1 sh build/run.sh", "build/run.sh"),
+        ("cat build/run.sh::test_x", "build/run.sh"),
+        ("cd build && sh run.sh; true", "build/run.sh"),
+        ("sh bu'il'd/run.sh | cat", "build/run.sh"),
+        (["sh", "-c", "true; . build/run.sh"], "build/run.sh"),
+        (["cat", "-c", "exec(open('build/run.sh').read())"], "build/run.sh"),
+        ("sh .git/info/run.sh", ".git/info/run.sh"),
+        (["sh", "my args.log"], "my args.log"),
+        (["sh", "*"], "*"),
+    ]
+    for command, path in named:
+        prepared = await machine.executor().prepare(machine.workspace, command)
+        seal = machine.grant(prepared).seal
+        key = "./*" if path == "*" else path
+        assert prepared.base[key] == hashlib.sha256(b"exit 0\n").hexdigest(), command
+        assert await _drift(machine, seal) == (), command
+        for text in ("exit 1\n", None):
+            target = machine.path / path
+            target.unlink() if text is None else target.write_text(text, "utf-8")
+            assert await _drift(machine, seal) == ("base",), command
+        _unseen(machine)
+
+
+@pytest.mark.requirement("P2")
+async def test_what_is_compared_anyway_has_no_line_of_its_own(machine: Machine) -> None:
+    _unseen(machine)
+    (machine.path / "own.sh").touch()
+    for command in ("sh own.sh", "sh .git/hooks/pre-commit.lib", "ls build", "sh /etc/hostname"):
+        prepared = await machine.prepare(command)
+        assert list(prepared.base) == ["."], command
+
+
+@pytest.mark.requirement("P2")
+async def test_a_link_that_a_command_names_is_compared_by_what_it_leads_to(
+    machine: Machine,
+) -> None:
+    _unseen(machine)
+    link, outside = machine.path / "build/link.sh", machine.root / "outside.sh"
+    outside.write_text("exit 0\n", "utf-8")
+    cases = [("run.sh", "build/run.sh"), (str(outside), str(outside))]
+    for target, key in cases:
+        link.symlink_to(target)
+        prepared = await machine.prepare("sh build/link.sh")
+        seal = machine.grant(prepared).seal
+        assert prepared.base.keys() == {".", key}
+        link.unlink()
+        link.symlink_to("../.git/info/run.sh")
+        assert await _drift(machine, seal) == ("base",), "turned elsewhere"
+        link.unlink()
+        link.symlink_to(target)
+        assert await _drift(machine, seal) == ()
+        Path(os.path.realpath(link)).write_text("exit 1\n", "utf-8")
+        assert await _drift(machine, seal) == ("base",)
+        link.unlink()
+
+
+async def test_a_named_file_that_is_large_is_compared_by_stamp_and_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _unseen(machine)
+    monkeypatch.setattr(survey, "MAX_NAMED_BYTES", 3)
+    prepared = await machine.prepare("sh build/run.sh")
+    assert prepared.payload["uncompared"] == ["run.sh", ".git/", "build/", "…"]
+    seal = machine.grant(prepared).seal
+    assert await _drift(machine, seal) == ()
+    (machine.path / "build/run.sh").write_text("exit 1\n", "utf-8")
+    assert await _drift(machine, seal) == ("base",)
+
+
+@pytest.mark.requirement("P7")
+async def test_what_is_not_compared_stays_as_the_approver_saw_it(machine: Machine) -> None:
+    _unseen(machine)
+    seal = machine.grant(await machine.prepare("true")).seal
+    assert seal.payload["uncompared"][:2] == [".git/", "build/"]
+    (machine.path / "more.log").touch()
+    (machine.path / "sub/build").mkdir(parents=True)
+    assert await _drift(machine, seal) == ()
