@@ -254,6 +254,7 @@ def _tell_added(added: Workspace, older: Workspace | None, screen: Screen) -> No
             changed=_parts(added, changed, screen),
             kept=_parts(added, [part for part in kept if getattr(added, part)], screen),
         )
+    _tell_no_git([added], screen)
     if added.test_command is None:
         screen.tell(workspace_words.ADDED_NO_TEST, name=added.name)
     elif not starts(added.test_command, added.path, added.toolchains):
@@ -319,7 +320,8 @@ def _named(found: Sequence[Toolchain], chosen: str) -> Sequence[Toolchain]:
 def _says_yes(group: Sequence[Toolchain], screen: Screen) -> bool:
     paths = dict.fromkeys(one_line(str(path), 1024) for item in group for path in item.paths)
     kinds = ", ".join(item.kind for item in group)
-    question = screen.say(workspace_words.TOOLCHAIN_ASK, kind=kinds, path=", ".join(paths))
+    sentence = workspace_words.GIT_ASK if kinds == "git" else workspace_words.TOOLCHAIN_ASK
+    question = screen.say(sentence, kind=kinds, path=", ".join(paths))
     while (answer := read_answer(question)) not in ("", "n", "no", "否", "不"):
         if answer in ("y", "yes", "是"):
             return True
@@ -343,9 +345,19 @@ def _list(found: Sequence[Workspace], home: Home, screen: Screen, *, as_json: bo
                 for item in found
             ]
         )
+    _tell_no_git(found, screen)
     # Beside the list itself, which programs read.
     for line in strays_told(stray_policies(home, policies), screen):
         print(line, file=sys.stderr)
+
+
+def _tell_no_git(found: Sequence[Workspace], screen: Screen) -> None:
+    from local_agent.workspace.git.outside import unshown
+
+    for one in found:
+        if (place := unshown(one)) is not None:
+            facts = {"path": one_line(str(place), 1024), "workspace": one_line(str(one.path), 1024)}
+            print(screen.say(workspace_words.NO_GIT, name=one.name, **facts), file=sys.stderr)
 
 
 def _row(item: Workspace, screen: Screen) -> tuple[str, ...]:

@@ -82,6 +82,16 @@ TOOLCHAINS_FOUND: Final = Sentence(
 TOOLCHAIN_ASK: Final = Sentence(
     en="  allow {kind} at {path}? [y/N] ", zh="  允许位于 {path} 的 {kind}？[y/N] "
 )
+GIT_ASK: Final = Sentence(
+    en="  let commands read git's folder {path}, which lies outside? [y/N] ",
+    zh="  允许命令读取位于外部的 git 文件夹 {path}？[y/N] ",
+)
+NO_GIT: Final = Sentence(
+    en="{name}: git does not work in the sandbox, as its folder {path} lies outside of the "
+    "workspace. To let commands read it: codexbridge workspace add {workspace}",
+    zh="{name}：git 的文件夹 {path} 位于工作区之外，因此 git 在沙箱中不可用。"
+    "要让命令读取它：codexbridge workspace add {workspace}",
+)
 TOOLCHAINS_SKIPPED: Final = Sentence(
     en="{count} {count:toolchain|toolchains} found and not allowed, as nobody could be asked: "
     "{kinds}. "

@@ -249,6 +249,13 @@ _CHECK: Final = {
         zh="此处无法先行检查：需要 bubblewrap 沙箱，而它在本机不可用。"
         "`codexbridge status` 会说明原因。",
     ),
+    "check.no-git": Sentence(
+        en="The change could not be checked here: git does not work in the sandbox, as its folder "
+        "{path} lies outside of the workspace. To let commands read it: codexbridge workspace add "
+        "{workspace}",
+        zh="无法在此检查该改动：git 的文件夹 {path} 位于工作区之外，因此 git 在沙箱中不可用。"
+        "要让命令读取它：codexbridge workspace add {workspace}",
+    ),
     "check.runs-off": Sentence(
         en="Commands are switched off on this machine (allow_run_terminal).",
         zh="本机已关闭命令运行（allow_run_terminal）。",

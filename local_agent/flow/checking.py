@@ -19,6 +19,7 @@ from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.ports import NewTask, Workspaces
 from local_agent.flow.task import submit_named
 from local_agent.store.tasks import Task
+from local_agent.workspace.git.outside import unshown
 from local_agent.workspace.registry import Workspace
 
 CHANNEL: Final = "check"
@@ -75,7 +76,8 @@ class Checking:
 
         Raises:
             StateError: ``approval.unknown``, ``approval.not-pending``, ``check.not-a-change``,
-                ``check.not-sandboxed``, ``check.no-command``, ``check.runs-off``.
+                ``check.not-sandboxed``, ``check.no-command``, ``check.runs-off``,
+                ``check.no-git`` (path).
             InputError: ``approval.digest-mismatch``: another question stands by now.
         """
         asked = await self._store.approval(approval_id)
@@ -112,4 +114,7 @@ class Checking:
         workspace = self._workspaces.at(seal.workspace.path)
         if workspace is None or not (workspace.test_command or self._default):
             raise StateError("check.no-command")
+        if (place := unshown(workspace)) is not None:
+            # What the sandbox lacks would be said to be wrong with the change.
+            raise StateError("check.no-git", path=place, workspace=workspace.path)
         return workspace

@@ -22,19 +22,39 @@ _MAX_LINKS: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """One set of programs, as confirmed by the person.
+    """What lies beside a workspace and its commands may read, as confirmed by the person.
 
     Attributes:
-        kind: ``venv``, ``pyenv``, ``uv``, ``nvm``, ``cargo``, ``go``, ``sdkman`` …
+        kind: ``venv``, ``pyenv``, ``uv``, ``nvm``, ``cargo``, ``go``, ``sdkman`` …; ``git`` for
+            the folders of git that lie outside (`local_agent.workspace.git.outside`).
         paths: Directories, or single files, that the sandbox binds read-only in place.
         bin_dirs: What goes before the fixed PATH, in order; each within ``paths`` or ``/usr``.
         env: Variables that its programs need, such as VIRTUAL_ENV.
+        marks: By which each path is known to be the same folder still; none where any may be.
     """
 
     kind: str
     paths: tuple[Path, ...]
     bin_dirs: tuple[Path, ...]
     env: tuple[tuple[str, str], ...] = ()
+    marks: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Path, ...]:
+        """The paths that a sandbox shows: those that are what was confirmed."""
+        if not self.marks:
+            return self.paths
+        pairs = zip(self.paths, self.marks, strict=True)
+        return tuple(path for path, mark in pairs if mark_of(path) == mark)
+
+
+def mark_of(path: Path) -> str:
+    """Return which folder bears a path now; nothing where there is none, or a link."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return ""
+    return f"{status.st_dev}:{status.st_ino}" if stat.S_ISDIR(status.st_mode) else ""
 
 
 def detect(workspace: Path, environ: Mapping[str, str], *, home: Path) -> list[Toolchain]:

@@ -160,12 +160,16 @@ class Registry:
         return DryRuns(self._places).of(run_id, self.find(name.removesuffix(COPY_MARK)))
 
     def inspect(self, path: Path, environ: Mapping[str, str]) -> list[Toolchain]:
-        """Return the toolchains found for a folder, for the person to confirm.
+        """Return the toolchains found for a folder, and git's folders, for the person to confirm.
 
         Raises:
             InputError: as `add` for the folder itself.
         """
-        return toolchains.detect(self._folder(path), environ, home=self._home)
+        from local_agent.workspace.git.outside import find_outside
+
+        folder = self._folder(path)
+        found = toolchains.detect(folder, environ, home=self._home)
+        return [*found, *find_outside(folder)]
 
     def known(self, path: Path, *, name: str | None = None) -> Workspace | None:
         """Return the entry that adding this folder under this name would change; None for none.
@@ -369,6 +373,7 @@ def _to_dict(entry: Workspace) -> dict[str, Any]:
                 "paths": list(map(str, toolchain.paths)),
                 "bin_dirs": list(map(str, toolchain.bin_dirs)),
                 "env": [list(pair) for pair in toolchain.env],
+                "marks": list(toolchain.marks),
             }
             for toolchain in entry.toolchains
         ],
@@ -401,6 +406,7 @@ def _from_dict(stored: dict[str, Any]) -> Workspace:
                 paths=tuple(map(Path, item["paths"])),
                 bin_dirs=tuple(map(Path, item["bin_dirs"])),
                 env=tuple((name, value) for name, value in item["env"]),
+                marks=tuple(item.get("marks", ())),
             )
             for item in stored["toolchains"]
         ),

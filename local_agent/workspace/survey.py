@@ -26,7 +26,7 @@ from typing import Final
 
 from common.clock import Clock, SystemClock
 from common.errors import InputError
-from common.seal import SealedChange
+from common.seal import Seal, SealedChange
 from local_agent.workspace.git.opening import opens_at_once
 from local_agent.workspace.listing import HEAVY, Ignores
 
@@ -84,6 +84,26 @@ class Survey:
     sockets: tuple[str, ...]
     strangers: bool
 
+    def beside(
+        self, workspace: Path, named: Iterable[str], sealed: Seal | None
+    ) -> tuple[Mapping[str, str], tuple[str, ...]]:
+        """Return the base with a line for each file that a command names, and what is left out.
+
+        Args:
+            workspace: Real path.
+            named: Paths, relative to it or absolute.
+            sealed: What was approved, if it was: what that has a line for is looked at again, and
+                what it says to be left out is what the approver saw.
+
+        Raises:
+            InputError: ``workspace.unreadable`` (path).
+        """
+        known = paths_in(sealed.base) if sealed else set()
+        apart, large = _read_named(workspace, {*named, *known} - self.own)
+        left_out = (*large, *self.uncompared)
+        shown = sealed.payload.get("uncompared", ()) if sealed else left_out
+        return {**self.base, **apart}, tuple(shown)
+
 
 @dataclass(slots=True)
 class _Found:
@@ -122,8 +142,7 @@ class Surveyor:
         Args:
             workspace: Real path.
             whole: All of its files are its own, as in a copy that we made; nothing is remembered.
-            after: Changes that are to be made before; none of the rules what git ignores.  What
-                they write where git ignores it is in the base under its path.
+            after: Changes that are to be made before, also where git ignores it; none of the rules.
             anew: Read every file, whatever is remembered: what a process writes through shared
                 memory shows in no time of a file before the system writes it back.
 
@@ -198,7 +217,7 @@ def own_files(workspace: Path) -> list[tuple[str, os.stat_result]]:
     return [file for file in found.files if ".git" not in file[0].split("/")]
 
 
-def read_named(workspace: Path, paths: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+def _read_named(workspace: Path, paths: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return what the base has of files by their paths, and which are too large to be read.
 
     Args:

@@ -99,6 +99,12 @@ NOT_SANDBOXED_MEANS: Final = Sentence(
     en="it can do everything that you can do on this machine",
     zh="它能在本机上做你能做的一切",
 )
+NO_GIT: Final = Sentence(
+    en="git does not work in it: its folder lies outside of the workspace; to let commands "
+    "read it, run `codexbridge workspace add` again",
+    zh="其中无法使用 git：git 的文件夹位于工作区之外。要让命令读取它，请重新运行 "
+    "`codexbridge workspace add`",
+)
 NETWORK: Final = Sentence(en="Network", zh="网络")
 NETWORK_ON: Final = Sentence(en="ON: it can send and receive data", zh="开放：它可以收发数据")
 NETWORK_OFF: Final = Sentence(en="off", zh="关闭")
@@ -274,7 +280,8 @@ def _sandbox(payload: Mapping[str, Any]) -> tuple[Value, ...]:
         loud = value(text(NOT_SANDBOXED), "alarm")
         return loud, value(text(NOT_SANDBOXED_MEANS), "danger")
     sentence = SANDBOXED_COPY if "copy" in payload else SANDBOXED
-    return (value(text(sentence, level=payload["sandbox"]["level"]), "good"),)
+    lacks = [value(text(NO_GIT), "danger")] if payload.get("lacks") else []
+    return value(text(sentence, level=payload["sandbox"]["level"]), "good"), *lacks
 
 
 def _quoted(argument: str) -> str:

@@ -19,7 +19,6 @@ from common.errors import InputError
 MAX_BYTES: Final = 20_000  # security limits table, command text
 SHELL: Final = "/bin/sh"
 
-_GLUE: Final = re.compile(r"[\s;&|<>()'\"`=,:@]+")  # what names of files stand between
 _OPERATORS: Final = frozenset("|&;<>()$`*?[\n")
 _EXPANDS_IN_QUOTES: Final = frozenset("$`")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
@@ -74,23 +73,6 @@ def of_argv(argv: Sequence[str]) -> CommandLine:
     if not argv or not argv[0]:
         raise InputError("command.empty")
     return CommandLine(argv=tuple(argv))
-
-
-def words_of(line: CommandLine) -> tuple[str, ...]:
-    """Return whatever may name a file: arguments, parts of them and of a script, what options say.
-
-    More than there are rather than fewer: a word that names no file costs a look.
-    """
-    found: dict[str, None] = {}
-    for text in line.argv[1:] if line.argv is not None else (line.script or "",):
-        try:
-            words = shlex.split(text)
-        except ValueError:
-            words = []
-        for word in (text, *words, *_GLUE.split(text)):
-            found |= dict.fromkeys((word, word[2:] if word.startswith("-") else word))
-    found.pop("", None)
-    return tuple(found)
 
 
 def _check_readable(words: Iterable[str], shown: Iterable[str]) -> None:

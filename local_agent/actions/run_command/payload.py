@@ -84,6 +84,7 @@ def command_payload(
     copy: SealedCopy | None = None,
     stdin: str | None = None,
     uncompared: Sequence[str] = (),
+    lacks: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the sealed form of a command: ``argv``, or ``shell`` and ``script``, never both.
 
@@ -102,6 +103,7 @@ def command_payload(
         copy: What it runs on in place of the workspace's files; None for these themselves.
         stdin: What it reads; None for nothing.
         uncompared: Names of files and folders in which a change would not be seen.
+        lacks: What the sandbox does not show and a command may need: ``git``.
 
     Raises:
         InputError: ``seal.command-form`` when neither or both forms are given.
@@ -115,8 +117,8 @@ def command_payload(
         what["copy"] = asdict(copy)
     if stdin is not None:
         what["stdin"] = stdin
-    if uncompared:
-        what["uncompared"] = list(uncompared)
+    named = {"uncompared": list(uncompared), "lacks": list(lacks)}
+    what |= {name: several for name, several in named.items() if several}
     place = Place(executable.path, executable.dev, executable.ino)
     return what | {
         "cwd": cwd,
@@ -138,7 +140,7 @@ def check_command(payload: Mapping[str, Any]) -> None:
     """
     form = _ARGV if "argv" in payload else _SHELL
     # Only a check of a proposed change has it; a command on the workspace itself has none.
-    some: Fields = {"copy": RECORD, "stdin": TEXT, "uncompared": TEXTS}
+    some: Fields = {"copy": RECORD, "stdin": TEXT, "uncompared": TEXTS, "lacks": TEXTS}
     given = {name: check for name, check in some.items() if name in payload}
     check_record("payload", payload, {**_COMMAND, **form, **given})
     if "copy" in given:

@@ -12,9 +12,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +21,8 @@ from common.errors import InputError, StateError
 from common.home import Home
 from common.seal import Place, Seal
 from common.strict_json import canonical
-from local_agent.actions.run_command.command_line import SHELL, CommandLine, words_of
+from local_agent.actions.run_command.command_line import SHELL, CommandLine
+from local_agent.actions.run_command.named import named_files
 from local_agent.actions.run_command.payload import Executable, SealedCopy, command_payload
 from local_agent.safety.risk_commands import hides
 from local_agent.sandbox.bubblewrap import (
@@ -36,15 +36,15 @@ from local_agent.sandbox.bubblewrap import (
 from local_agent.sandbox.process import KEPT_BYTES
 from local_agent.sandbox.toolchains import SYSTEM
 from local_agent.workspace.git.config import hook_places
+from local_agent.workspace.git.outside import sockets_in, unshown
 from local_agent.workspace.git.repository import git_head
 from local_agent.workspace.registry import Workspace, place_of
-from local_agent.workspace.survey import Survey, Surveyor, paths_in, read_named
+from local_agent.workspace.survey import Survey, Surveyor
 
 SYSTEM_PATH: Final = tuple(
     map(Path, ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"))
 )
 MAX_PROGRAM_BYTES: Final = 64 * 1024 * 1024
-MAX_FOLDERS: Final = 8  # that a command names, and another word of it may be relative to
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,31 +152,23 @@ def describe(
 ) -> Prepared:
     """Return the command as it would run now; ``anew``: with every file of the workspace read.
 
-    Args:
-        sealed: The same as it was approved: what that compares by its path is compared again.
+    Where it was ``sealed``, what that compares by its path is compared again.
 
     Raises:
         InputError: ``command.*``, ``sandbox.*``, ``workspace.*``: it cannot run.
         StateError: ``check.not-sandboxed``: nothing could put the copy in its place.
     """
-    place = place_of(workspace)
-    folder = _folder(workspace, cwd)
+    place, folder = place_of(workspace), _folder(workspace, cwd)
     home = around.home.resolve()
     survey = around.surveyor.survey(workspace.path, anew=anew)
     profile, closed = _sandbox(around, workspace, home, survey, network=network, copy=copy)
     env = build_environment(workspace, around.environ, home=home, cwd=folder)
-    program = resolve_program(
-        line.argv[0] if line.argv is not None else SHELL,
-        workspace,
-        cwd=folder,
-        sandboxed=profile.level != "none",
-        copy=copy.path if copy else None,
-    )
+    word, inside = line.argv[0] if line.argv is not None else SHELL, profile.level != "none"
+    beside = copy.path if copy else None
+    program = resolve_program(word, workspace, cwd=folder, sandboxed=inside, copy=beside)
     start = around.surveyor.survey(copy.path, whole=True) if copy else survey
-    named = set(_named(line, folder, workspace, on_copy=copy is not None))
-    kept = paths_in(sealed.base) if sealed else set()
-    apart, large = read_named(workspace.path, (named | kept) - start.own)
-    left_out = (*large, *start.uncompared)
+    named = named_files(line, folder, workspace, on_copy=copy is not None)
+    base, uncompared = start.beside(workspace.path, named, sealed)
     payload = command_payload(
         argv=line.argv,
         shell=SHELL if line.argv is None else None,
@@ -191,8 +183,8 @@ def describe(
         output_cap=KEPT_BYTES,
         copy=copy.of if copy else None,
         stdin=stdin,
-        # Not compared itself: it tells what the approver was shown.
-        uncompared=sealed.payload.get("uncompared", ()) if sealed else left_out,
+        uncompared=uncompared,
+        lacks=("git",) if inside and unshown(workspace) else (),
     )
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
     argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
@@ -204,7 +196,7 @@ def describe(
         env,
         argv,
         folder,
-        base={**start.base, **apart},
+        base=base,
         seccomp=profile.seccomp,
     )
 
@@ -249,27 +241,6 @@ def find_drift(seal: Seal, now: Prepared) -> tuple[str, ...]:
     return tuple(drift)
 
 
-def _named(
-    line: CommandLine, folder: Path, workspace: Workspace, *, on_copy: bool
-) -> Iterator[str]:
-    """Give the files of the workspace that a command names, by their real paths.
-
-    Relative to the workspace; where a link of it leads out, absolute.  On a copy, only those that
-    are shown beside it.
-    """
-    words, top = words_of(line), workspace.path
-    below = (folder / word for word in words if os.path.isdir(folder / word))  # noqa: PTH112
-    tools = [path for tool in workspace.toolchains for path in tool.paths]
-    for place in (folder, *islice(below, MAX_FOLDERS)):
-        for path in (place / word for word in words if os.path.isfile(place / word)):  # noqa: PTH113
-            written, real = Path(os.path.normpath(path)), _real(path)
-            if not any(one.is_relative_to(top) for one in (written, _real(path.parent), real)):
-                continue
-            if on_copy and not any(map(real.is_relative_to, (top / ".git", *tools))):
-                continue
-            yield str(real.relative_to(top) if real.is_relative_to(top) else real)
-
-
 def _folder(workspace: Workspace, cwd: str) -> Path:
     place = _real(workspace.path / cwd)
     if not place.is_relative_to(workspace.path):
@@ -306,7 +277,8 @@ def _sandbox(
         copy=copy,
     )
     near = _closed(around, workspace, survey, copied=copy is not None)
-    return profile, [*near, *closed, *(sockets or ())]
+    of_git = (path for tool in workspace.toolchains for path in sockets_in(tool))
+    return profile, [*near, *closed, *of_git, *(sockets or ())]
 
 
 def _profile(
@@ -329,7 +301,7 @@ def _profile(
         program,
         workspace=workspace.path,
         home=home,
-        read_only=tuple(path for tool in workspace.toolchains for path in tool.paths),
+        read_only=tuple(path for tool in workspace.toolchains for path in tool.shown),
         private=hidden,
         repositories=survey.repositories,
         hooks=hook_places(workspace.path),

@@ -116,7 +116,7 @@ def may_hang(git: Path) -> bool:
         return True
     places = (git, *named_by(git))
     folders = [folder for place in places for folder in (place, *named_by(place / "commondir"))]
-    stores = [store for folder in folders for store in _borrowed(folder / "objects")]
+    stores = [store for folder in folders for store in borrowed(folder / "objects")]
     return any(map(_holds_others, (*folders, *stores))) or _is_configured_to(folders)
 
 
@@ -231,7 +231,7 @@ def named_by(file: Path) -> Iterator[Path]:
             yield file.parent / named.replace("\0", "")
 
 
-def _borrowed(objects: Path, depth: int = 0) -> Iterator[Path]:
+def borrowed(objects: Path, depth: int = 0) -> Iterator[Path]:
     """Give the stores that an object store borrows from, as deep as libgit2 follows them."""
     listed = objects / "info" / "alternates"
     if depth > _DEEPEST or not opens_at_once(listed) or not listed.is_file():
@@ -242,7 +242,7 @@ def _borrowed(objects: Path, depth: int = 0) -> Iterator[Path]:
         if line and not line.startswith("#"):
             store = objects / line.replace("\0", "")
             yield store
-            yield from _borrowed(store, depth + 1)
+            yield from borrowed(store, depth + 1)
 
 
 # --- what the configuration names ------------------------------------------------------------

@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 
+import pygit2
 import pytest
 
 import codexbridge
@@ -174,6 +175,30 @@ def test_toolchains_that_open_the_same_folder_are_one_question(
     assert stored(home) == {"shop-api": ["venv", "pyenv"]}
     out = capsys.readouterr().out
     assert (out.count("[y/N]"), out.count(str(version))) == (1, 1)
+
+
+@pytest.mark.requirement("R41", "P7")
+@pytest.mark.parametrize(("answer", "kinds"), [("y\n", ["git"]), ("n\n", [])])
+def test_git_folders_outside_are_asked_about_and_what_lacks_is_told(
+    home: Home, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured,
+    answer: str, kinds: list[str],
+) -> None:  # fmt: skip
+    tmp_path = project.parent
+    author = pygit2.Signature("a", "a@example.com")
+    main = pygit2.init_repository(tmp_path / "main")
+    main.create_commit("HEAD", author, author, "first", main.TreeBuilder().write(), [])
+    main.add_worktree("wt", str(tmp_path / "wt"))
+    outside = str(tmp_path / "main/.git")
+    assert codexbridge.main(["workspace", "add", str(tmp_path / "wt")]) == 0
+    out, err = capsys.readouterr()
+    assert "git" in out
+    assert outside in err
+    monkeypatch.setattr("sys.stdin", Keyboard(answer))
+    assert codexbridge.main(["workspace", "add", str(tmp_path / "wt")]) == 0
+    assert stored(home) == {"wt": kinds}
+    assert f"git's folder {outside}" in capsys.readouterr().out
+    assert codexbridge.main(["workspace", "list"]) == 0
+    assert (outside in capsys.readouterr().err) is not bool(kinds)
 
 
 # --- the test command ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -204,5 +205,17 @@ async def test_where_nothing_can_be_tried_out_it_is_not_offered(
         assert caught.value.code == code
 
 
+@pytest.mark.requirement("P7")
+async def test_what_the_sandbox_lacks_is_no_failure_of_the_change(desk: Desk) -> None:
+    asked = await change(desk)
+    git = Path(asked.seal.workspace.path, ".git")
+    await asyncio.to_thread(git.write_text, "gitdir: /elsewhere/.git/worktrees/shop\n", "utf-8")
+    assert not await asyncio.to_thread(desk.engine.can_check, asked.seal)
+    with pytest.raises(StateError) as caught:
+        await desk.engine.check(asked.approval_id, asked.digest)
+    assert caught.value.code == "check.no-git"
+
+
 async def test_a_change_is_offered_to_be_tried_out_where_it_can(desk: Desk) -> None:
-    assert desk.engine.can_check((await change(desk)).seal)
+    seal = (await change(desk)).seal
+    assert await asyncio.to_thread(desk.engine.can_check, seal)

@@ -26,7 +26,6 @@ from local_agent.workspace.survey import (
     Survey,
     Surveyor,
     paths_in,
-    read_named,
 )
 from tests.sealed import ZEROS
 
@@ -352,7 +351,7 @@ def test_what_is_gone_or_no_file_counts_as_unread(tree: Path) -> None:
 @contextmanager
 def _an_ordinary_user() -> Iterator[Path]:
     """Give a folder of one: to root everything is open."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # noqa: S108  # pytest's is root's own
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # pytest's is root's own
         folder = Path(name).resolve()
         if os.geteuid() != 0:
             yield folder
@@ -525,9 +524,9 @@ def test_the_state_after_a_change_is_foreseen(
     make(tmp_path, change, "new")
     ignored = paths_in(foreseen.base)
     assert ignored == ({change.path} & {"build/made.txt", "b/kept.log"} if repository else set())
-    apart, _ = read_named(tmp_path, ignored)
     for looking in (surveyor, Surveyor()):
-        assert {**looking.survey(tmp_path).base, **apart} == foreseen.base
+        found = looking.survey(tmp_path)
+        assert found.beside(tmp_path, ignored, None)[0] == foreseen.base
 
 
 def test_several_changes_are_foreseen_in_their_order(tmp_path: Path) -> None:

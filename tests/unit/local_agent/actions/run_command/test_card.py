@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from local_agent.actions.run_command.card import operators
+from local_agent.actions.run_command.card import _surroundings, operators
+from local_agent.views.question import Fact
 from tests.each import each
+from tests.sealed import a_payload
 
 
 @pytest.mark.requirement("R42")
@@ -70,3 +72,12 @@ def test_quotes_hide_nothing_where_they_stop_telling_what_is_quoted(script: str)
 def test_a_long_hostile_line_takes_a_moment_only() -> None:
     for part in ('"$', "'", '"', "$(", "#", "\\", "<<", 'a"'):
         assert isinstance(operators(part * 10_000), tuple)
+
+
+@pytest.mark.requirement("P7", "R41")
+def test_what_the_sandbox_lacks_is_told_beside_it() -> None:
+    for lacks, count in (((), 1), (("git",), 2)):
+        shown = [one for one in _surroundings(a_payload(lacks=lacks), {}) if isinstance(one, Fact)]
+        (sandbox,) = (one for one in shown if one.kind == "sandbox")
+        assert [one.tone for one in sandbox.values] == ["good", "danger"][:count]
+        assert ("workspace add" in str(sandbox)) is bool(lacks)
