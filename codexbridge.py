@@ -314,34 +314,36 @@ _LANGUAGE = Words(
     en=" The language is set by CODEXBRIDGE_LANG=zh or en.",
     zh="语言由环境变量 CODEXBRIDGE_LANG=zh 或 en 设置。",
 )
+_UNWRITTEN = Words("the output could not be written: {why}", "无法写出输出：{why}")
 _MEANT = Words(en=" Did you mean “{name}”?", zh="是想用“{name}”吗？")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code.
-
-    Args:
-        argv: Arguments without the program's name; those of the process when None.
-    """
+    """Run a command line, that of the process where none is given, and return its exit code."""
     if argv is None:  # a process of its own
         gc.set_threshold(COLLECT_AFTER)
         os.umask(os.umask(0o077) | 0o022)  # what we make is never for others to change
     arguments = list(sys.argv[1:] if argv is None else argv)
     lang = system_language(os.environ)
+    ours = not foreign_package(lang)
+    if ours and None in (sys.stdin, sys.stdout, sys.stderr):
+        importlib.import_module("common.streams").open_closed()
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             # A terminal of another encoding shows a mark instead of ending in a traceback.
             reconfigure(errors="replace")
-    shown = any(stream and stream.isatty() for stream in (sys.stdout, sys.stderr))
-    if shown and not foreign_package(lang):
+    if ours and any(stream and stream.isatty() for stream in (sys.stdout, sys.stderr)):
         importlib.import_module("common.prose").fold_terminals()
     try:
         code = _dispatch(arguments, lang)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read our output has closed it; the interpreter must not complain at its end.
+        print(end="", flush=True)
+    except OSError as error:
+        # The interpreter must not complain at its end, too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_PIPE
+        if isinstance(error, BrokenPipeError):  # whoever read our output has closed it
+            return EXIT_PIPE
+        told = _fill(_UNWRITTEN, lang, why=error.strerror)
+        return _complain(f"codexbridge: {told}", EXIT_FAILED)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     return code
@@ -439,22 +441,18 @@ def _explain(error: object, command: Command, lang: Lang, config: os.PathLike[st
 
 
 def _where(error: Exception) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = "?"
-    if trace is not None:
-        file = os.path.basename(trace.tb_frame.f_code.co_filename)  # noqa: PTH119 - start-up
-        place = f"{file}:{trace.tb_lineno}"
-    return f"{type(error).__name__} {place}"
+    import traceback
+
+    *_, last = traceback.extract_tb(error.__traceback__)
+    file = os.path.basename(last.filename)  # noqa: PTH119 - start-up
+    return f"{type(error).__name__} {file}:{last.lineno}"
 
 
 def _help(lang: Lang) -> str:
     lines = [_fill(HELP, lang)]
     for title, commands in SECTIONS:
-        lines.append(f"{_fill(title, lang)}")
-        lines += [f"  {command.name:<12}{_fill(command.summary, lang)}" for command in commands]
-        lines.append("")
+        rows = (f"  {command.name:<12}{_fill(command.summary, lang)}" for command in commands)
+        lines += [_fill(title, lang), *rows, ""]
     return "\n".join([*lines, _fill(_HELP_END, lang), ""])
 
 
@@ -478,9 +476,9 @@ def _unknown(arguments: list[str], lang: Lang) -> str:
     return _fill(_UNKNOWN, lang, name=name[:40], hint=hint)
 
 
-def _complain(line: str) -> int:
+def _complain(line: str, code: int = EXIT_INPUT) -> int:
     print(line, file=sys.stderr)
-    return EXIT_INPUT
+    return code
 
 
 def _fill(words: Words, lang: Lang, **facts: object) -> str:

@@ -5,7 +5,6 @@ No pydantic and no keyring here: the quick commands come this way.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from common import PRODUCT
 from common.errors import ConfigError, StateError, UnavailableError
+from common.locks import open_lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +78,13 @@ def only_one(path: Path) -> Iterator[None]:
 
     Raises:
         UnavailableError: ``init.busy`` (path): somebody is in it.
+        ConfigError: ``config.no-locks``.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
+    if (descriptor := open_lock(path)) is None:
+        raise UnavailableError("init.busy", path=path.parent)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
-    except BlockingIOError:
-        raise UnavailableError("init.busy", path=path.parent) from None
     finally:
         os.close(descriptor)
 

@@ -116,6 +116,12 @@ SHARED: dict[str, Sentence] = {
         en="“{given}” is not a task ID. IDs look like T-7K3F; `codexbridge tasks` lists them.",
         zh="“{given}”不是任务编号。编号形如 T-7K3F；用 `codexbridge tasks` 可以列出。",
     ),
+    "config.no-locks": Sentence(
+        en="The file system of {path} gives no locks ({why}), as some network homes do, so nothing "
+        "can keep a second one from starting. Set CODEXBRIDGE_HOME to a folder on a local disk.",
+        zh="{path} 所在的文件系统不提供文件锁（{why}），某些网络主目录就是这样，"
+        "因此无法防止重复启动。请将 CODEXBRIDGE_HOME 设为本地磁盘上的文件夹。",
+    ),
     "config.no-file": Sentence(
         en="{file} cannot be read ({why}).", zh="无法读取 {file}（{why}）。"
     ),

@@ -7,7 +7,6 @@ tells that there is not.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import sqlite3
@@ -19,6 +18,7 @@ from typing import Final
 
 from common.errors import ConfigError, StoreError
 from common.home import private_dir
+from common.locks import open_lock
 from common.private_database import is_emptied, make_database
 from gateway.store import Row
 
@@ -184,16 +184,12 @@ class ServerLock:
         """Take the lock.
 
         Raises:
-            ConfigError: ``config.store-in-use``.
+            ConfigError: ``config.store-in-use``, ``config.no-locks``.
         """
         private_dir(path.parent)
-        beside = path.with_name(f"{path.name}.lock")
-        self._descriptor = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._descriptor)
-            raise ConfigError("config.store-in-use", path=path) from None
+        if (descriptor := open_lock(path.with_name(f"{path.name}.lock"))) is None:
+            raise ConfigError("config.store-in-use", path=path)
+        self._descriptor = descriptor
 
     def release(self) -> None:
         """Give the right back."""

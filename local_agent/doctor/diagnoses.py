@@ -55,6 +55,17 @@ _OWN: Final = {
             zh="chmod u+rwx {path}；若文件系统以只读挂载，请查看 dmesg",
         ),
     ),
+    "home.no-locks": Diagnosis(
+        Told(
+            en="the file system of {path} gives no locks ({why})",
+            zh="{path} 所在的文件系统不提供文件锁（{why}）",
+        ),
+        NO_START,
+        Told(
+            en="set CODEXBRIDGE_HOME to a folder on a local disk",
+            zh="将 CODEXBRIDGE_HOME 设为本地磁盘上的文件夹",
+        ),
+    ),
     "home.config-read-only": Diagnosis(
         Told(en="nothing can be written into {path}", zh="{path} 无法写入"),
         Told(

@@ -26,6 +26,8 @@ from local_agent.workspace.git.clean_repository import find_git
 
 OLDEST_GIT: Final = (2, 30)
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)")
+# How bubblewrap says that it may not, as where namespaces are off, by AppArmor or in a container.
+_REFUSED: Final = re.compile(r"permi|namespace|mount", re.IGNORECASE)
 _TK: Final = ("-I", "-c", "import tkinter")
 _TK_LIMITS: Final = Limits(timeout_s=5.0, grace_s=0.5, output_cap_bytes=4096)
 _FC_LIST: Final = "/usr/bin/fc-list"
@@ -111,14 +113,19 @@ def why_no_sandbox(read: Callable[[str], str | None], said: str) -> str:
         read: Gives the first line of a file of the kernel or the system; None without the file.
         said: By bubblewrap, or by whatever kept it from being started.
     """
+    # What is known to be the cause comes before any place that could be one.
+    if "unknown option" in said.lower():
+        return "sandbox.too-old"
+    if "seccomp" in said.lower():
+        return "sandbox.seccomp"
+    if said and not _REFUSED.search(said):
+        return "sandbox.cannot-start"
     if read("/proc/sys/user/max_user_namespaces") == "0":
         return "sandbox.no-namespaces"
     if read("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return "sandbox.namespaces-off"
     if read("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return "sandbox.apparmor"
-    if "seccomp" in said.lower():
-        return "sandbox.seccomp"
     inside = any(read(path) is not None for path in ("/run/.containerenv", "/.dockerenv"))
     if inside and said.startswith("bwrap: "):
         return "sandbox.container"

@@ -73,6 +73,19 @@ MACHINE: Final = {
             "sudo systemctl reload apparmor",
         ),
     ),
+    "sandbox.too-old": Diagnosis(
+        Told(
+            en="bubblewrap is too old (0.8 or newer is needed): {detail}",
+            zh="bubblewrap 版本过旧（需要 0.8 或更新）：{detail}",
+        ),
+        UNSANDBOXED,
+        Told(
+            en="update it: {install}; before Debian 12 and Ubuntu 24.04 build it from its source: "
+            "github.com/containers/bubblewrap",
+            zh="更新：{install}；早于 Debian 12 和 Ubuntu 24.04 的发行版请从源码编译："
+            "github.com/containers/bubblewrap",
+        ),
+    ),
     "sandbox.container": Diagnosis(
         Told(
             en="this container does not let bubblewrap start: {detail}",

@@ -9,6 +9,7 @@ import re
 import shlex
 import sqlite3
 import stat
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing, suppress
 from functools import partial
@@ -22,6 +23,7 @@ from common.clock import SystemClock
 from common.doctor import Finding, Fix, Tone
 from common.errors import CodexBridgeError, ConfigError, StateError
 from common.home import Home, close_to_others, private_dir
+from common.locks import open_lock
 from common.private_database import is_emptied
 from common.sentences import Sentence
 from local_agent.doctor.installation import Installation
@@ -99,6 +101,12 @@ def _home(places: Home) -> Finding:
 
 
 def _files(places: Home) -> Finding | None:
+    with suppress(OSError), tempfile.NamedTemporaryFile(dir=places.state) as file:
+        try:
+            if (lock := open_lock(Path(file.name))) is not None:
+                os.close(lock)
+        except ConfigError as error:
+            return Finding("home.no-locks", Tone.BAD, error.facts)
     files = (places.config / PAIRING, places.config / WORKSPACES, places.state / JOURNAL)
     beside = (places.state / f"{JOURNAL}-{part}" for part in ("wal", "shm"))
     if foreign := [path for path in (*files, *beside) if _is_foreign(path)]:

@@ -5,13 +5,13 @@ It ends with its process, even by kill -9.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from pathlib import Path
 from typing import Final
 
 from common.errors import ConfigError
+from common.locks import open_lock
 
 JOURNAL: Final = "journal.db"
 
@@ -24,32 +24,27 @@ def take_lock(journal: Path) -> int:
     """Take the lock of a journal and return its descriptor.  Blocks for at most 0.1 s.
 
     Raises:
-        ConfigError: ``config.agent-running``: another process has it.
+        ConfigError: ``config.agent-running``: another process has it; ``config.no-locks``.
     """
     path = journal.with_suffix(".lock")
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     for attempt in range(_TRIES):
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if attempt < _TRIES - 1:
-                time.sleep(_PAUSE_S)
-        else:
+        if (descriptor := open_lock(path)) is not None:
             return descriptor
-    os.close(descriptor)
+        if attempt < _TRIES - 1:
+            time.sleep(_PAUSE_S)
     raise ConfigError("config.agent-running", path=path)
 
 
 def is_held(journal: Path) -> bool:
-    """Tell whether an agent runs on this journal, whether or not it can be asked."""
+    """Return True if an agent runs on this journal, whether or not it can be asked.
+
+    Raises:
+        ConfigError: ``config.no-locks``.
+    """
     try:
-        descriptor = os.open(journal.with_suffix(".lock"), os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = open_lock(journal.with_suffix(".lock"), shared=True)
     except OSError:
         return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
+    if descriptor is not None:
         os.close(descriptor)
-    return False
+    return descriptor is None

@@ -280,3 +280,30 @@ def test_the_language_of_the_machine_is_read_from_its_environment(
     environ: dict[str, str], lang: str
 ) -> None:
     assert codexbridge.system_language(environ) == lang
+
+
+@pytest.mark.requirement("P7")
+@each(
+    "words, closed",
+    [
+        ("tasks", ">&-"),
+        ("gateway status", ">&-"),
+        ("nonsense", ">&-"),
+        ("--help", ">&-"),
+        ("workspace list", "2>&-"),
+        ("tasks", "<&- >&- 2>&-"),
+        ("--help", ">/dev/full"),
+        ("gateway --help", "1</dev/null"),
+    ],
+)
+def test_where_nobody_can_be_told_nothing_ends_in_a_traceback(words: str, closed: str) -> None:
+    # What is written where no stream is would go into a file that got its number.
+    command = f'exec "{sys.executable}" codexbridge.py {words} {closed}'
+    kept = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "CODEXBRIDGE_HOME": "/nonexistent/home"}
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=ROOT, env=kept, capture_output=True, timeout=20, check=False
+    )
+    told = done.stderr.decode().splitlines()
+    assert len(told) <= 1, told
+    assert "went wrong" not in "".join(told)
+    assert done.returncode in (0, 1, 2)

@@ -267,6 +267,25 @@ def _nowhere() -> Installation:
         ({"/run/.containerenv": ""}, "bwrap: Can't mount proc", "sandbox.container"),
         ({"/.dockerenv": ""}, "[Errno 24] Too many open files", "sandbox.cannot-start"),
         ({"/proc/sys/user/max_user_namespaces": "9"}, "bwrap: …", "sandbox.cannot-start"),
+        *(
+            (place, said, code)
+            for place in (
+                {"/.dockerenv": ""},
+                {"/run/.containerenv": ""},
+                {"/proc/sys/user/max_user_namespaces": "0"},
+                {"/proc/sys/kernel/unprivileged_userns_clone": "0"},
+                {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1"},
+            )
+            for said, code in (
+                ("bwrap: Unknown option --disable-userns", "sandbox.too-old"),
+                ("bwrap: unknown option --json-status-fd", "sandbox.too-old"),
+                (
+                    "bwrap: error while loading shared libraries: libcap.so.2",
+                    "sandbox.cannot-start",
+                ),
+                ("bwrap: prctl(PR_SET_SECCOMP): Invalid argument", "sandbox.seccomp"),
+            )
+        ),
     ],
 )
 def test_each_cause_of_a_sandbox_that_does_not_start(
