@@ -16,10 +16,10 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, UnavailableError
@@ -30,13 +30,15 @@ from local_agent.faces.control import wire
 from local_agent.sandbox.self_test import self_test
 from local_agent.settings import AgentSettings
 from local_agent.store.database import look_through
-from local_agent.store.lock import JOURNAL
+from local_agent.store.lock import JOURNAL, any_command_lives
 from local_agent.windows import run_windows
 
 if TYPE_CHECKING:
     from local_agent.assembly import Agent, Ground
     from local_agent.link.keys import AgentKeys
     from local_agent.link.pairing import Pairing
+
+EARLIER_S: Final = 0.1  # between two looks whether a command of an earlier agent still lives
 
 
 async def run_agent(
@@ -88,9 +90,13 @@ async def run_agent(
         await agent.forget_closed()
         await agent.rotation.settle()
         await agent.gate.start()
+        earlier = None
+        if await asyncio.to_thread(any_command_lives, places.state):
+            earlier = closing.enter_context(ExitStack())
+            earlier.enter_context(agent.gate.block("earlier-command"))
         async with _running(agent, ground):
             announce(agent, ground)
-            await _until_stopped(agent, ground, stop, path)
+            await _until_stopped(agent, ground, stop, path, earlier)
 
 
 async def _settle(
@@ -158,7 +164,9 @@ async def _running(agent: Agent, ground: Ground) -> AsyncIterator[None]:
         ground.log.info("agent.stopped")
 
 
-async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path: Path) -> None:
+async def _until_stopped(
+    agent: Agent, ground: Ground, stop: asyncio.Event, path: Path, earlier: ExitStack | None
+) -> None:
     parts: dict[str, Coroutine[Any, Any, None]] = {
         "gate": agent.gate.run(),
         "control": agent.control.watch(),
@@ -168,6 +176,8 @@ async def _until_stopped(agent: Agent, ground: Ground, stop: asyncio.Event, path
         "rest": _load_rest(agent),
         "doctor": _log_what_is_ill(agent, ground),
     }
+    if earlier is not None:
+        parts["earlier"] = _outlive(earlier, ground.places.state)
     if agent.client is not None:
         parts["relay"] = agent.client.run()
     if not agent.db.journal.is_whole:
@@ -204,6 +214,15 @@ async def _log_what_is_ill(agent: Agent, ground: Ground) -> None:
     )
     await checks.log_start(here, ground.log, ground.lang)
     await asyncio.Event().wait()
+
+
+async def _outlive(earlier: ExitStack, state: Path) -> None:
+    """Let nothing be approved, and so nothing run, beside a command of an agent that was killed."""
+    while True:
+        await asyncio.sleep(EARLIER_S)
+        if not await asyncio.to_thread(any_command_lives, state):
+            earlier.close()
+            await asyncio.Event().wait()
 
 
 async def _look_through(agent: Agent, path: Path) -> None:

@@ -376,6 +376,11 @@ BLOCKED: Final[dict[str, Sentence]] = {
         en="processes of an unsandboxed command could not be ended",
         zh="未隔离的命令留下了无法终止的进程",
     ),
+    "earlier-command": Sentence(
+        en="a command that runs since before the agent was last started is being ended; it takes "
+        "seconds",
+        zh="Agent 上次启动前开始的命令正在终止，需要几秒",
+    ),
     "journal-check": Sentence(
         en="the journal is large and is still being looked through; it takes seconds",
         zh="任务日志较大，仍在检查，需要几秒",

@@ -69,6 +69,7 @@ async def run_child(
     seccomp: bytes = b"",
     clock: Clock | None = None,
     said: bytes | None = None,
+    held: int | None = None,
 ) -> Exit:
     """Run one program to its end and return how it ended.
 
@@ -84,6 +85,7 @@ async def run_child(
         seccomp: What a contained program finds at descriptor `SECCOMP_FD`.
         clock: For the duration.
         said: What it reads to its end; nothing, by use.
+        held: Descriptor of a lock that its warden holds, too, until all that it began has ended.
 
     Raises:
         InputError: ``process.program`` (not absolute), ``process.nul``, ``process.too-long``.
@@ -93,7 +95,7 @@ async def run_child(
     check_words(argv, env)
     began, cap = ticking.now().mono, bounds.output_cap_bytes
     kept: dict[Stream, Kept] = {"stdout": Kept(cap), "stderr": Kept(cap)}
-    order = new_order(bounds, seccomp if contained else None)
+    order = new_order(bounds, seccomp if contained else None) | {"held": held}
     stdin = asyncio.subprocess.DEVNULL if said is None else await asyncio.to_thread(_spoken, said)
     try:
         child, report = await start_watched(argv, cwd=cwd, env=env, order=order, stdin=stdin)
@@ -225,6 +227,7 @@ def new_order(limits: Limits, seccomp: bytes | None, *, umask: int = 0o022) -> d
         "together": limits.together(),
         "sandbox": sandbox,
         "umask": umask,
+        "held": None,
     }
 
 
@@ -271,7 +274,7 @@ async def _start(
         stderr=asyncio.subprocess.PIPE,
         limit=line_bytes,
         start_new_session=True,
-        pass_fds=(order["report"],),
+        pass_fds=[order[name] for name in ("report", "held") if order[name] is not None],
     )
 
 

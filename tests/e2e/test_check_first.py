@@ -87,6 +87,29 @@ def more(terminal: Terminal) -> str:
     return terminal.read_until(":", "：", after=CODE)
 
 
+@pytest.mark.requirement("R41", "P7")
+def test_in_a_linked_work_tree_git_works_or_nothing_is_said_to_have_failed(
+    place: Place, workspace: Path, fix: Path
+) -> None:
+    linked = workspace.parent / "linked"
+    git(workspace, "worktree", "add", "-q", str(linked), "-b", "linked")
+    add = ("workspace", "add", str(linked), "--test", "git status --short")
+    assert "git does not work" in place.run(*add, "--toolchains", "none").stderr
+    place.start_agent(connected=False)
+    short_id = asked(place, "apply", str(fix))
+    with Terminal(place.environ, "approve", short_id, "--check") as terminal:
+        assert "could not be checked here" in " ".join(terminal.read_to_end().split())
+    place.run(*add, "--toolchains", "git")
+    with Terminal(place.environ, "approve", short_id, "--check") as terminal:
+        terminal.read_until(":", "：", after=CODE)
+        code = CODE.search(terminal.shown)
+        assert code
+        terminal.type(code[0])
+        wait_until(lambda: len(set(CODE.findall(more(terminal)))) > 1)
+        assert "passed on a copy with this change" in " ".join(terminal.shown.split())
+    assert "FAILED" not in terminal.shown
+
+
 @pytest.mark.requirement("P1")
 def test_nothing_runs_when_the_check_is_not_approved(
     place: Place, workspace: Path, fix: Path

@@ -19,6 +19,8 @@ import pytest
 
 from common.sentences import say
 from local_agent.cli import agent
+from local_agent.flow.words import BLOCKED
+from local_agent.store.lock import hold_commands
 from tests import forks
 
 T = TypeVar("T")
@@ -193,6 +195,62 @@ def test_a_running_command_is_followed_left_and_cancelled(machine: Machine) -> N
     machine.run("cancel", short_id)
     eventually(lambda: machine.task(short_id)["reason"])
     assert machine.task(short_id)["reason"] == "cancelled"
+
+
+@pytest.mark.requirement("P2", "P3")
+def test_no_command_runs_beside_one_of_an_agent_that_was_killed(machine: Machine) -> None:
+    machine.script.write_text("trap : TERM; echo > begun; while :; do sleep 0.05; done\n", encoding="utf-8")
+    first = machine.ask()
+    person = Person(machine, "approve", first)
+    person.approves()
+    eventually((machine.workspace / "begun").exists)
+    assert machine.agent
+    (warden,) = _wardens_of(machine.agent.pid)
+    os.kill(warden, signal.SIGSTOP)  # as if its two seconds of grace did not end
+    try:
+        machine.end(signal.SIGKILL)
+        os.close(person._screen)
+        machine.script.write_text("echo > second\n", encoding="utf-8")
+        machine.start()
+        assert machine.task(first)["reason"] == "unknown"
+        second = machine.ask()
+        assert not _approved(machine, second)
+        assert not (machine.workspace / "second").exists(), "the two ran at once"
+    finally:
+        os.kill(warden, signal.SIGCONT)
+    eventually(lambda: _approved(machine, second))
+    assert (machine.workspace / "second").exists()
+
+
+def _wardens_of(agent: int) -> list[int]:
+    children = Path(f"/proc/{agent}/task/{agent}/children").read_text("utf-8").split()
+    words = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children}
+    return [pid for pid, said in words.items() if b"warden.main" in said]
+
+
+@pytest.mark.requirement("P1", "P7")
+def test_nothing_is_approved_while_a_command_of_an_earlier_agent_lives(machine: Machine) -> None:
+    machine.end(signal.SIGKILL)
+    warden = hold_commands(machine.root / "cb" / "state")
+    assert warden is not None
+    machine.start()
+    short_id = machine.ask()
+    person = Person(machine, "approve", short_id)
+    with contextlib.suppress(AssertionError):
+        person.approves()
+    assert person.leaves() == 1
+    assert say(BLOCKED["earlier-command"], "en").split(";")[0] in " ".join(person.seen.split())
+    assert machine.runs() == 0
+    os.close(warden)
+    eventually(lambda: _approved(machine, short_id))
+    assert machine.runs() == 1
+
+
+def _approved(machine: Machine, short_id: str) -> bool:
+    person = Person(machine, "approve", short_id)
+    with contextlib.suppress(AssertionError):
+        person.approves()
+    return person.leaves() == 0
 
 
 def test_it_stops_on_sigterm_and_leaves_nothing_behind(machine: Machine) -> None:

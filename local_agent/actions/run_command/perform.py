@@ -33,6 +33,7 @@ from local_agent.reports.report import Report
 from local_agent.safety.grant import Grant
 from local_agent.sandbox.output import Shown, full_log, read_output
 from local_agent.sandbox.process import KEPT_BYTES, Excess, Exit, Kept, Limits, Stream, run_child
+from local_agent.store.lock import hold_commands
 from local_agent.workspace import manifest
 from local_agent.workspace.git.config import hook_places
 from local_agent.workspace.manifest import Differences
@@ -302,6 +303,7 @@ class Executor:
         limits, said = _for_time(self._limits, now.payload["timeout"]), now.payload.get("stdin")
         if streams:
             limits = replace(limits, output_cap_bytes=STREAM_BYTES)
+        held = await asyncio.to_thread(hold_commands, self._around.places.state)
         self._unsandboxed += not contained
         try:
             ended = await run_child(
@@ -315,8 +317,11 @@ class Executor:
                 seccomp=now.seccomp,
                 clock=self._clock,
                 said=None if said is None else said.encode(),
+                held=held,
             )
         finally:
+            if held is not None:
+                os.close(held)
             self._unsandboxed -= not contained
             ticker.cancel()
         if not contained:
