@@ -199,7 +199,9 @@ def test_a_running_command_is_followed_left_and_cancelled(machine: Machine) -> N
 
 @pytest.mark.requirement("P2", "P3")
 def test_no_command_runs_beside_one_of_an_agent_that_was_killed(machine: Machine) -> None:
-    machine.script.write_text("trap : TERM; echo > begun; while :; do sleep 0.05; done\n", encoding="utf-8")
+    machine.script.write_text(
+        "trap : TERM; echo > begun; while :; do sleep 0.05; done\n", encoding="utf-8"
+    )
     first = machine.ask()
     person = Person(machine, "approve", first)
     person.approves()

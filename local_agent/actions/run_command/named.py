@@ -18,7 +18,11 @@ from local_agent.actions.run_command.command_line import CommandLine
 from local_agent.workspace.registry import Workspace
 
 MAX_FOLDERS: Final = 8  # that a command names, and another word of it may be relative to
-
+# What programs run in a folder that they are given, or start in.
+ENTRIES: Final = (
+    *("__main__.py", "Makefile", "makefile", "GNUmakefile", "build.ninja"),
+    *("package.json", "index.js"),
+)
 _GLUE: Final = re.compile(r"[\s;&|<>()'\"`=,:@]+")  # what names of files stand between
 
 
@@ -30,7 +34,7 @@ def named_files(
     Relative to the workspace; where a link of it leads out, absolute.  On a copy, only those that
     are shown beside it.
     """
-    words, top = _words(line), workspace.path
+    words, top = (*_words(line), *ENTRIES), workspace.path
     below = (folder / word for word in words if os.path.isdir(folder / word))  # noqa: PTH112
     tools = [path for tool in workspace.toolchains for path in tool.paths]
     for place in (folder, *islice(below, MAX_FOLDERS)):

@@ -573,6 +573,16 @@ async def test_a_file_that_a_command_names_is_compared_wherever_it_lies(machine:
 
 
 @pytest.mark.requirement("P2")
+async def test_what_a_program_runs_in_a_folder_that_is_named_is_compared(machine: Machine) -> None:
+    _unseen(machine)
+    for name in ("__main__.py", "Makefile"):
+        (machine.path / "build" / name).touch()
+    for command, cwd in (("cat build", "."), ("cat -C build", "."), ("true", "build")):
+        base = (await machine.prepare(command, cwd=cwd)).base
+        assert base.keys() == {".", "build/__main__.py", "build/Makefile"}, command
+
+
+@pytest.mark.requirement("P2")
 async def test_what_is_compared_anyway_has_no_line_of_its_own(machine: Machine) -> None:
     _unseen(machine)
     (machine.path / "own.sh").touch()
