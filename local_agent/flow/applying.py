@@ -80,14 +80,13 @@ class ApplyProposer:
             return nothing(words.REJECTED_ALREADY, asked, task=task.short_id)
         if asked.workspace is None:
             return nothing(proposal_words.NO_WORKSPACE, asked)
-        diff = await asyncio.to_thread(self._blobs.get, result.proposal.diff_id)
-        model = await asyncio.to_thread(parse_diff, diff)
+        await asyncio.to_thread(self._blobs.get, result.proposal.diff_id)  # it is still there
         named = partial(_with_its_place, task, asked.lang)
         return Proposed(
             result.proposal,
-            named(told(model, asked.workspace.name, asked.lang)),
+            named(told(result.proposal, asked.workspace.name, asked.lang)),
             LocalApproval(action="apply_diff"),
-            own=named(headline(model, asked.workspace.name, asked.lang)),
+            own=named(headline(result.proposal, asked.workspace.name, asked.lang)),
             speech=result.speech,
         )
 
@@ -129,9 +128,10 @@ class PatchProposer:
             return nothing(proposal_words.NO_WORKSPACE, asked)
         diff = await asyncio.to_thread(self._blobs.get, asked.attachment or "")
         model = await asyncio.to_thread(parse_diff, diff)
+        proposal = diff_proposal(asked.attachment or "", diff, model)
         return Proposed(
-            diff_proposal(asked.attachment or "", diff, model),
-            told(model, asked.workspace.name, asked.lang),
+            proposal,
+            told(proposal, asked.workspace.name, asked.lang),
             LocalApproval(action="apply_diff"),
-            own=headline(model, asked.workspace.name, asked.lang),
+            own=headline(proposal, asked.workspace.name, asked.lang),
         )

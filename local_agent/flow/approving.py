@@ -48,6 +48,7 @@ from local_agent.flow.run import Run, StoppedError, unless_stopped
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.sealing import Sealer
 from local_agent.flow.task import TaskLog, Waiting
+from local_agent.propose.diffs import retold
 from local_agent.safety.grant import Grant
 from local_agent.safety.policy import Policy
 from local_agent.safety.risk import Circumstances
@@ -226,7 +227,10 @@ class Approving:
             task = await self._store.get(asked.task_id)
             seal = question(asked).seal
             operation = self._operations[seal.action]
-            narrowed = await operation.narrowed(_result(task), seal, keep, hunks)
+            whole = _result(task)
+            narrowed = await operation.narrowed(whole, seal, keep, hunks)
+            workspace = await self._workspace(task)
+            narrowed = retold(narrowed, whole, workspace.name, task.lang)
             await self._gate.withdraw(task.task_id)
             # What was decided meanwhile stands, whole, and nobody hears of a part.
             check_withdrawn(await self._store.approval(approval_id))

@@ -207,14 +207,15 @@ class CodingProposer:
         model = await asyncio.to_thread(parse_diff, made.diff)
         model = model.in_encodings(made.encodings)
         name = await asyncio.to_thread(self._keep, made.diff)
-        summary = told(model, workspace.name, asked.lang)
+        proposal = diff_proposal(name, made.diff, model)
+        summary = told(proposal, workspace.name, asked.lang)
         left_out = _left_out(reply, asked.lang)
         return Proposed(
-            diff_proposal(name, made.diff, model),
+            proposal,
             "\n".join([summary, *left_out]),
             LocalApproval(action="apply_diff"),
             details="\n".join([summary, *_said(reply, chosen, asked.lang)]),
-            own="\n".join([headline(model, workspace.name, asked.lang), *left_out]),
+            own="\n".join([headline(proposal, workspace.name, asked.lang), *left_out]),
             speech=_speech(reply, chosen, asked.lang),
         )
 

@@ -7,7 +7,7 @@ from typing import Final
 from common.diff.model import DiffModel, FileDiff, as_utf8
 from common.diff.render import render
 from common.encodings import UTF8
-from common.model.proposal import Diff, DiffFileSummary
+from common.model.proposal import Diff, DiffFileSummary, TaskResult
 from common.sentences import Lang, say
 from common.text import clip_bytes
 from local_agent.propose import words
@@ -40,25 +40,36 @@ def _summary(file: FileDiff) -> DiffFileSummary:
     )
 
 
-def headline(model: DiffModel, workspace: str, lang: Lang) -> str:
+def headline(diff: Diff, workspace: str, lang: Lang) -> str:
     """Return what a diff would change in one line."""
-    added, removed = sum(f.added for f in model.files), sum(f.removed for f in model.files)
     return say(
         words.WOULD_APPLY,
         lang,
         workspace=workspace,
-        count=len(model.files),
-        added=added,
-        removed=removed,
+        count=len(diff.files),
+        added=sum(file.additions for file in diff.files),
+        removed=sum(file.deletions for file in diff.files),
     )
 
 
-def told(model: DiffModel, workspace: str, lang: Lang) -> str:
+def told(diff: Diff, workspace: str, lang: Lang) -> str:
     """Return what a diff would change, for the chat: paths and counts, bounded."""
     rows = [
-        say(words.FILE_ROW, lang, path=file.path, added=file.added, removed=file.removed)
-        for file in model.files[:CHAT_ROWS]
+        say(words.FILE_ROW, lang, path=file.path, added=file.additions, removed=file.deletions)
+        for file in diff.files[:CHAT_ROWS]
     ]
-    if (rest := len(model.files) - CHAT_ROWS) > 0:
+    if (rest := len(diff.files) - CHAT_ROWS) > 0:
         rows.append(say(words.MORE_FILES, lang, count=rest))
-    return "\n".join([headline(model, workspace, lang), *rows])
+    return "\n".join([headline(diff, workspace, lang), *rows])
+
+
+def retold(part: TaskResult, whole: TaskResult, workspace: str, lang: Lang) -> TaskResult:
+    """Return a part of what was proposed, in words that tell of that part alone."""
+    now, before = part.proposal, whole.proposal
+    if not isinstance(now, Diff) or not isinstance(before, Diff):
+        return part
+    texts = {name: getattr(part, name) for name in ("summary", "details", "own")}
+    for words_of in (told, headline):  # the longer text begins with the shorter
+        old, new = words_of(before, workspace, lang), words_of(now, workspace, lang)
+        texts = {name: text and text.replace(old, new) for name, text in texts.items()}
+    return part.model_copy(update=texts)
