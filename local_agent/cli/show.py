@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -71,6 +72,9 @@ DECIDED: Final = Sentence(en="Decided", zh="决定")
 DECIDED_HERE: Final = Sentence(
     en="{how} at this machine ({face}), {when}", zh="{when} 在本机{how}（{face}）"
 )
+DECIDED_ON: Final = Sentence(
+    en="What was decided on, code {code}:", zh="当时决定的内容，确认码 {code}："
+)
 HOW: Final[Mapping[str, Sentence]] = {
     "approved": Sentence(en="approved", zh="批准"),
     "rejected": Sentence(en="rejected", zh="拒绝"),
@@ -121,6 +125,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         _print_facts(shown.task, screen)
     else:
         _print_task(shown.task, screen, shown.approval)
+        if shown.approval is not None and shown.approval.decided_at is not None:
+            _print_sealed(shown.approval, screen, home, environ)
     return 0
 
 
@@ -135,6 +141,20 @@ def _print_question(
     page = render(question, lang=screen.lang, width=screen.width, ink=screen.ink, now_ms=now_ms)
     print("\n".join(page))
     screen.tell(words.WAITS, task=question.seal.short_id)
+
+
+def _print_sealed(
+    approval: ApprovalView, screen: Screen, home: Home, environ: Mapping[str, str]
+) -> None:
+    """Print what was decided on; nothing where that can be read no more."""
+    from local_agent.faces.control.client import read_asked
+    from local_agent.faces.terminal.page import render_sealed
+
+    with suppress(CodexBridgeError):  # such as a diff that is kept no longer
+        question = read_asked(home, environ, approval)
+        head = screen.say(DECIDED_ON, code=question.code)
+        lines = render_sealed(question, lang=screen.lang, width=screen.width, ink=screen.ink)
+        print("\n".join([screen.ink("bold", head), *lines]))
 
 
 def _print_facts(task: ShownTask, screen: Screen) -> None:

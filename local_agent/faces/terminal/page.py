@@ -268,6 +268,14 @@ def render(question: Question, *, lang: Lang, width: int, ink: Ink, now_ms: int)
     return [*page, *_consequences(view, layout), "", *_fingerprint(view, layout, now_ms)]
 
 
+def render_sealed(question: Question, *, lang: Lang, width: int, ink: Ink) -> list[str]:
+    """Return what is sealed as lines, as in `render`, without the lines of a diff."""
+    layout = Layout(lang, width, ink)
+    parts = (part for section in view_of(question).parts for part in section)
+    told = (part for part in parts if not isinstance(part, Diff))
+    return [line for part in told for line in _part(part, layout)]
+
+
 def present(question: Question, terminal: Terminal, *, lang: Lang, now_ms: int) -> bool:
     """Put the page before a person: at once, or screen by screen where it is long.
 

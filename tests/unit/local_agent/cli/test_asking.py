@@ -15,7 +15,7 @@ from common.clock import ManualClock, SystemClock
 from common.errors import StateError, UnavailableError
 from common.home import Home
 from common.model.state import Reason, final_of
-from common.seal import digest
+from common.seal import digest, short_code
 from common.sentences import Lang, Sentence, say
 from common.terminal import Ink
 from local_agent.actions.registry import seal_bytes
@@ -178,7 +178,12 @@ def test_show_says_who_decided_and_when(
     decided = an_approval(state=state) | {"approver": approver, "decided_at": 1_700_000_000_000}
     agent.answers["show"] = {"task": ENDED, "approval": decided}
     assert codexbridge.main(["show", "T-7K3F"]) == 0
-    assert told in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert told in out
+    assert "0 │ pytest" in out
+    assert say(show.DECIDED_ON, "en", code=short_code(decided["digest"])) in out
+    sandbox = next(line for line in out.splitlines() if "Sandbox" in line)
+    assert "can change this workspace" in sandbox
 
 
 @pytest.mark.parametrize("approval", [None, an_approval(state="expired")])
