@@ -10,10 +10,12 @@ the machine's signature vouches for its own.  Pure: no journal, no link, no cloc
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from common.assertion import check_assertion
 from common.audit import Head, SignedHead, verify_head
 from common.audit_check import read_kept, read_signed
 from common.errors import AuthError, RemoteProtocolError
@@ -48,7 +50,7 @@ from common.seal import short_code
 from common.signing import APPROVAL, KEY_BYTES, RECEIPT, SIGNATURE_BYTES, SigningKey, VerifyKey
 from common.strict_json import canonical, loads
 
-VERSION: Final = 1
+VERSION: Final = 2  # 1 but for what a passkey signed: older releases read those
 MAX_RECEIPT_BYTES: Final = 256 * 1024
 MAX_ENTRIES: Final = 200  # audit entries of one task
 MAX_PARTS: Final = 500  # operations under one approval
@@ -97,6 +99,7 @@ _APPROVAL: Final[Fields] = {
     "signature": or_none(_SIGNATURE),
     "public_key": or_none(_KEY),
 }
+_APPROVAL_BY_PASSKEY: Final[Fields] = {**_APPROVAL, "assertion": RECORD}
 _OLDER_STATEMENT: Final[Fields] = {  # of before the risk was signed as well
     "v": integer(1, 1),
     "approval_id": NAME,
@@ -110,6 +113,11 @@ _STATEMENT: Final[Fields] = {
     **_OLDER_STATEMENT,
     "v": integer(2, 2),
     "risk": one_of(("normal", "high")),
+}
+_STATEMENT_BY_PASSKEY: Final[Fields] = {
+    **_STATEMENT,
+    "v": integer(3, 3),
+    "assertion_sha256": SHA256_HEX,
 }
 _OUTCOME: Final[Fields] = {
     "state": one_of(TaskState),
@@ -137,19 +145,19 @@ _AUDIT: Final[Fields] = {
     "head": RECORD,
 }
 _RECEIPT: Final[Fields] = {
-    "v": integer(VERSION, VERSION),
+    "v": integer(1, VERSION),
     "at": MILLISECONDS,
     "machine": utf8(256, min_bytes=1),
     "agent_id": _or_empty(NAME),
     "public_key": _KEY,
     "task": record_of(_TASK),
-    "approval": or_none(record_of(_APPROVAL)),
+    "approval": or_none(RECORD),
     "outcome": RECORD,
     "audit": record_of(_AUDIT),
     "gateway": or_none(RECORD),
 }
 _FILE: Final[Fields] = {
-    "v": integer(VERSION, VERSION),
+    "v": integer(1, VERSION),
     "receipt": RECORD,
     "signature": _SIGNATURE,
 }
@@ -184,9 +192,10 @@ def sign_receipt(key: SigningKey, facts: Mapping[str, Any]) -> bytes:
     Raises:
         AuthError: ``receipt.broken`` with ``what``.
     """
-    receipt = {**facts, "v": VERSION, "public_key": encode_bytes(key.public.raw)}
+    version = VERSION if "assertion" in (facts["approval"] or ()) else 1
+    receipt = {**facts, "v": version, "public_key": encode_bytes(key.public.raw)}
     signature = key.sign(RECEIPT, canonical(receipt))
-    whole = {"v": VERSION, "receipt": receipt, "signature": encode_bytes(signature)}
+    whole = {"v": version, "receipt": receipt, "signature": encode_bytes(signature)}
     data = canonical(whole) + b"\n"
     verify_receipt(data, key=key.public)
     return data
@@ -253,12 +262,14 @@ def _checked(facts: dict[str, Any], gateway_key: VerifyKey | None) -> Receipt:
 
 
 def _check_approval(approval: dict[str, Any]) -> Mapping[str, Any] | None:
+    closed(approval, _APPROVAL_BY_PASSKEY if "assertion" in approval else _APPROVAL)
     if approval["code"] != short_code(approval["digest"]):
         raise broken("decision")
     signed = [approval[name] for name in ("statement", "signature", "public_key", "decided_at")]
     if signed == [None] * len(signed):
         # Nobody decided: it ran out, or something newer took its place.
-        if approval["state"] not in ("expired", "superseded") or approval["approver"] is not None:
+        somebody = approval["approver"] is not None or "assertion" in approval
+        if approval["state"] not in ("expired", "superseded") or somebody:
             raise broken("decision")
         return None
     if None in signed:
@@ -276,7 +287,11 @@ def _check_statement(approval: Mapping[str, Any]) -> Mapping[str, Any]:
     said = loads(raw, max_bytes=MAX_RECEIPT_BYTES)
     if type(said) is not dict:
         raise broken("decision")
-    closed(said, _STATEMENT if "risk" in said else _OLDER_STATEMENT)
+    if "assertion_sha256" in said:
+        closed(said, _STATEMENT_BY_PASSKEY)
+    else:  # of before there was a risk in it, or of another approver
+        closed(said, _STATEMENT if "risk" in said else _OLDER_STATEMENT)
+    _check_signed(approval, said)
     bound = ("approval_id", "digest", "approver", *(name for name in ("risk",) if name in said))
     same = all(said[name] == approval[name] for name in bound)
     if not same or said["at"] != approval["decided_at"]:
@@ -284,6 +299,19 @@ def _check_statement(approval: Mapping[str, Any]) -> Mapping[str, Any]:
     if approval["state"] not in _DECIDED[said["decision"]]:
         raise broken("decision")
     return said
+
+
+def _check_signed(approval: Mapping[str, Any], said: Mapping[str, Any]) -> None:
+    """Require what the passkey signed, where the decision says that one did."""
+    record = approval.get("assertion")
+    found = record and hashlib.sha256(canonical(record)).hexdigest()
+    if found != said.get("assertion_sha256") or (record and approval["approver"] != "passkey"):
+        raise broken("decision")
+    if record:
+        try:
+            check_assertion(record, approval["digest"])
+        except AuthError:
+            raise broken("decision") from None
 
 
 def _check_outcome(outcome: dict[str, Any], approval: Mapping[str, Any] | None) -> None:

@@ -298,11 +298,20 @@ def code_matches(typed: str, digest_hex: str, *, both_groups: bool) -> bool:
     Case, full-width forms, blanks, any dash, ``O`` for ``0`` and ``I`` or ``L`` for ``1`` are
     forgiven.  The whole code is always enough; its first group is, unless ``both_groups``.
     """
-    folded = "".join(
-        char
-        for char in unicodedata.normalize("NFKC", typed[:64]).upper()
-        if not (char.isspace() or unicodedata.category(char) == "Pd" or char in _MINUS_SIGNS)
-    ).translate(_LOOKALIKE)
-    code = short_code(digest_hex).replace("-", "")
+    folded = fold_code(typed)
+    code = short_code(digest_hex).replace("-", "").encode()
     wanted = code if both_groups or len(folded) > GROUP else code[:GROUP]
-    return hmac.compare_digest(folded.encode("utf-8", "replace"), wanted.encode())
+    return hmac.compare_digest(folded, wanted)
+
+
+def fold_code(typed: str) -> bytes:
+    """Return the signs of a code as a person may have typed it; as `code_matches` forgives."""
+    return (
+        "".join(
+            char
+            for char in unicodedata.normalize("NFKC", typed[:64]).upper()
+            if not (char.isspace() or unicodedata.category(char) == "Pd" or char in _MINUS_SIGNS)
+        )
+        .translate(_LOOKALIKE)
+        .encode("utf-8", "replace")
+    )

@@ -145,7 +145,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     forget_closed = partial(_forget_closed, registry, scratches)
     teller = _teller(ground, db, gate, engine, registry)
     page = PageDoor(ground.places, clock=ground.clock, log=ground.log)
-    passkeys = Passkeys(db, gate.entrance("passkey"), ground.clock)
+    passkeys = Passkeys(db, gate.entrance("passkey"), ground.clock, windows=windows)
     operations = AgentOperations(
         db=db,
         gate=gate,

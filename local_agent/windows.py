@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from local_agent.assembly import Agent, Ground
     from local_agent.faces.window.desktop import DesktopApprover
     from local_agent.faces.window.program import WindowProgram
+    from local_agent.views.question import OneTimeCode
 
 LOOK_S: Final = 15.0  # a service may run long before anybody is at the desktop
 AGAIN_S: Final = 30.0  # after the journal refused, as on a full disk
@@ -31,10 +32,17 @@ async def run_windows(agent: Agent, ground: Ground) -> None:
     if program is None:
         await asyncio.Event().wait()
         return
+    from local_agent.faces.window.program import theme_of
+
     approver = _approver(agent, ground, program)
     agent.engine.on_checked = approver.show
     agent.engine.when_wanted(approver.remind)
-    agent.windows.turn_on(approver.show)
+
+    async def show_code(shown: OneTimeCode, over: asyncio.Event) -> None:
+        theme = await theme_of(ground.settings.theme, ground.environ)
+        await program.show_code(shown, ground.lang, theme, over)
+
+    agent.windows.turn_on(approver.show, show_code)
     ground.log.info("windows.on")
     while True:
         try:

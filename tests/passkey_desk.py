@@ -17,7 +17,8 @@ from typing import Any, Final
 
 import cbor2
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 PORT: Final = 8474
 ORIGIN: Final = f"http://localhost:{PORT}"
@@ -96,6 +97,39 @@ class Authenticator:
             "clientExtensionResults": {},
             "response": {name: encoded(value) for name, value in response.items()},
         }
+
+
+def assertion(digest: str, key: Any = None, **wrong: Any) -> dict[str, str]:
+    """Return the record of what a key signed for a digest, as it is kept with an approval.
+
+    Args:
+        key: Of any kind that a passkey may have; one of its own where there is none.
+        wrong: What is otherwise in the answer, or in the record.
+    """
+    key = key or ec.generate_private_key(ec.SECP256R1())
+    drawn = {"session": bytes(32), "random": b"\7" * 32}
+    label = b"codexbridge passkey approval v1\0"
+    parts = label + bytes.fromhex(digest) + drawn["session"] + drawn["random"]
+    challenge = encoded(hashlib.sha256(parts).digest())
+    changed = {"type": "webauthn.get", "challenge": challenge, "flags": UP | UV} | wrong
+    client, auth_data = _client_data(changed), _auth_data(changed, 1)
+    signed = auth_data + hashlib.sha256(client).digest()
+    how: tuple[Any, ...] = ()
+    if isinstance(key, ec.EllipticCurvePrivateKey):
+        how = (ec.ECDSA(hashes.SHA256()),)
+    elif isinstance(key, rsa.RSAPrivateKey):
+        how = (padding.PKCS1v15(), hashes.SHA256())
+    form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
+    record = {
+        **drawn,
+        "client_data": client,
+        "authenticator_data": auth_data,
+        "signature": key.sign(signed, *how),
+        "public_key": key.public_key().public_bytes(*form),
+    }
+    return {name: base64.b64encode(value).decode() for name, value in record.items()} | {
+        "passkey": "5a" * 32
+    }
 
 
 def _client_data(changed: Mapping[str, Any]) -> bytes:

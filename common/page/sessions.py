@@ -61,6 +61,11 @@ class Session:
     since_ms: int
     seen_ms: int
 
+    @property
+    def binding(self) -> bytes:
+        """What names it and opens nothing: a hash over those of both halves."""
+        return hashlib.sha256(f"{self.cookie_sha256}{self.token_sha256}".encode()).digest()
+
     def is_live(self, now_ms: int) -> bool:
         """Tell whether it still counts; a clock that went back by a day ends it."""
         return (

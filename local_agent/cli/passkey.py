@@ -42,6 +42,17 @@ LIST: Final = Sentence(
 REMOVE: Final = Sentence(
     en="remove a passkey: it approves nothing any more", zh="删除通行密钥：此后不能再用它批准"
 )
+CODES: Final = Sentence(
+    en="Show the one-time codes that approving with a passkey takes for high risk, as they are "
+    "asked for on the page, until Ctrl-C. Needed where no window can be opened, as over ssh. "
+    "Standard input must be a terminal.",
+    zh="显示在页面上用通行密钥批准高风险操作所需的一次性代码，直到按 Ctrl-C。无法打开窗口时"
+    "（例如通过 ssh）需要它。标准输入必须是终端。",
+)
+WAITING: Final = Sentence(
+    en="Waiting for an approval of high risk on the page. Ctrl-C stops.",
+    zh="正在等待页面上的高风险批准。按 Ctrl-C 停止。",
+)
 NAME: Final = Sentence(en="what you call it, such as: laptop", zh="你给它起的名称，例如：笔记本")
 OPEN: Final = Sentence(
     en="Open this link on this machine within ten minutes, and make the passkey there:\n  {url}",
@@ -83,6 +94,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     add = actions.add_parser("add", help=what, description=what)
     add.add_argument("name", metavar="NAME", help=say(NAME, lang))
     add.set_defaults(run=_add)
+    what = say(CODES, lang)
+    code = actions.add_parser("code", help=what, description=what)
+    code.set_defaults(run=_codes)
     what = say(LIST, lang)
     listing = actions.add_parser("list", help=what, description=what)
     listing.add_argument("--json", action="store_true", help=say(words.JSON, lang))
@@ -136,6 +150,29 @@ def _accepted(
         else:
             return True
     return False
+
+
+def _codes(_args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
+    """Show the one-time codes while somebody waits for them here.
+
+    Raises:
+        InputError: ``passkey.no-terminal``.
+        UnavailableError: ``agent.not-running``.
+    """
+    from local_agent.faces.window.page import CODE_FOR, CODE_HOW
+
+    home, terminal = find_home(environ), _terminal(environ)
+    terminal.tell(say(WAITING, lang))
+    try:
+        for _kind, told in stream(home, environ, "passkey_codes"):
+            said = say(CODE_FOR, lang, **{**told, "title": one_line(told["title"][lang], 400)})
+            terminal.tell(f"\n{said}\n\n    {terminal.ink('bold', told['once'])}\n")
+            terminal.tell(say(CODE_HOW, lang))
+    except KeyboardInterrupt:
+        terminal.write("\n")
+    finally:
+        terminal.close()
+    return 0
 
 
 def _list(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -90,6 +90,10 @@ RECEIPT_OF_STEPS: Final = Sentence(
     zh="剧本的执行任务本身不运行任何操作：各步骤所做的，见 {tasks} 的凭证。",
 )
 RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
+RECEIPT_BY_PASSKEY: Final = Sentence(
+    en="The passkey {code} signed this digest; its signature was checked.",
+    zh="通行密钥 {code} 对该摘要签名；签名已验证。",
+)
 RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")
 RECEIPT_RAN: Final = Sentence(en="execution began {when}", zh="开始执行于 {when}")
 RECEIPT_USED: Final = Sentence(
@@ -269,6 +273,7 @@ def _named(code: str, names: Mapping[str, Sentence], screen: Screen) -> str:
 
 
 def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
+    from common.seal import short_code
     from common.text import one_line
     from local_agent.actions.registry import ACTIONS
     from local_agent.cli.tasks import moment_anywhere
@@ -299,6 +304,8 @@ def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
         ),
         digest=approval["digest"],
     )
+    if signed := approval.get("assertion"):
+        yield screen.say(RECEIPT_BY_PASSKEY, code=short_code(signed["passkey"]))
 
 
 def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:

@@ -306,6 +306,11 @@ _UNDO: Final = {
         zh="没有缩小范围：请指明该改动中的部分文件，而不是全部。用 `codexbridge show` 可列出。"
         "命令和推送不能只取一部分。",
     ),
+    "approval.not-whole": Sentence(
+        en="Not all of the change is chosen, and the question is about all of it. Nothing was "
+        "approved: ask for the chosen parts only, or choose everything.",
+        zh="没有选中全部改动，而审批针对全部改动。没有批准任何操作：请只为所选部分重新请求，或全部选中。",
+    ),
     "approval.narrow/unknown": Sentence(
         en="Nothing is narrowed: the change does not touch {paths}. `codexbridge show` lists the "
         "files that it does.",

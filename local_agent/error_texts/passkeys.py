@@ -20,9 +20,10 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         zh="本地页面没有运行，而通行密钥需要在该页面注册。用 `codexbridge status` 查看状态。",
     ),
     "passkey.no-terminal": Sentence(
-        en="Only a person at a terminal can add a passkey: standard input is not a terminal here. "
-        "Nothing was added.",
-        zh="只有终端前的人可以添加通行密钥：此处的标准输入不是终端。没有添加任何通行密钥。",
+        en="Only a person at a terminal can add a passkey or see one-time codes: standard input "
+        "is not a terminal here. Nothing was added.",
+        zh="只有终端前的人可以添加通行密钥或查看一次性代码：此处的标准输入不是终端。"
+        "没有添加任何通行密钥。",
     ),
     "passkey.busy": Sentence(
         en="Another terminal is adding a passkey right now. Finish it there or stop it with "
@@ -56,6 +57,20 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "terminal: codexbridge approve",
         zh="通行密钥未通过验证；没有批准或添加任何内容。请重试，或在终端中批准："
         "codexbridge approve",
+    ),
+    "passkey.no-touch": Sentence(
+        en="What the passkey was asked to sign is over: it was used, took too long, or a wrong "
+        "one-time code was typed three times. Nothing was approved. Press the button again.",
+        zh="这次签名请求已失效：已用过、超时，或一次性代码输错三次。没有批准任何操作。请重新点按。",
+    ),
+    "passkey.wrong-once": Sentence(
+        en="That is not the one-time code ({left} {left:try|tries} left). Nothing was approved.",
+        zh="一次性代码不正确（还可输入 {left} 次）。没有批准任何操作。",
+    ),
+    "passkey.no-display": Sentence(
+        en="High risk takes a one-time code, and nothing here can show one. Run in a terminal: "
+        "codexbridge passkey code",
+        zh="高风险操作需要一次性代码，而此处无法显示。请在终端运行：codexbridge passkey code",
     ),
     "passkey.none": Sentence(
         en="There is no passkey on this machine yet. Add one: codexbridge passkey add NAME",

@@ -17,12 +17,13 @@ Showing, arming and typing are the approvers' matter (`faces`); what is risky is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from common.assertion import check_assertion
 from common.clock import Clock, Instant
 from common.errors import (
     AuthError,
@@ -34,6 +35,7 @@ from common.errors import (
 from common.model.state import Reason
 from common.seal import Seal
 from common.signing import APPROVAL, SigningKey, VerifyKey
+from common.strict_json import canonical
 from common.text import clip_bytes
 from local_agent.actions.registry import ACTIONS
 from local_agent.flow.approvals import (
@@ -90,6 +92,7 @@ class Entrance:
         decision: Choice,
         typed: str = "",
         reason: str | None = None,
+        assertion: Mapping[str, Any] | None = None,
     ) -> None:
         """Take a person's decision.
 
@@ -98,9 +101,10 @@ class Entrance:
             digest: The digest that was shown to the person (R23).
             decision: ``approve`` or ``reject``.
             typed: What the person typed: the first group of the code, both for high risk.  A
-                rejection needs none, nor does a click in the window or a passkey on what is of
+                rejection needs none, nor does a passkey, nor a click in the window on what is of
                 normal risk.
             reason: What the person says about it; goes to the chat.
+            assertion: What the passkey signed (`common.assertion`), and nobody else gives.
 
         Raises:
             InputError: ``approval.decision`` (a passkey never rejects),
@@ -109,10 +113,16 @@ class Entrance:
             StateError: ``approval.unknown``, ``approval.not-pending``, ``approval.expired``,
                 ``approval.blocked``.
             StateError: ``approval.not-dry-run``: it is for a person to decide.
-            AuthError: ``approval.changed``.
+            AuthError: ``approval.changed``; ``passkey.refused``: it signed another digest.
         """
         await self._gate._decide(  # noqa: SLF001 - the one way in; it is private for all others
-            name, digest, decision=decision, approver=self._approver, typed=typed, reason=reason
+            name,
+            digest,
+            decision=decision,
+            approver=self._approver,
+            typed=typed,
+            reason=reason,
+            assertion=assertion,
         )
 
 
@@ -264,9 +274,13 @@ class Gate:
         approver: Approver,
         typed: str,
         reason: str | None,
+        assertion: Mapping[str, Any] | None,
     ) -> None:
         """Take a person's decision; as `Entrance.decide`."""
-        if decision not in CHOICES or (approver == "passkey" and decision != "approve"):
+        by_passkey = approver == "passkey"
+        if decision not in CHOICES or (by_passkey and decision != "approve"):
+            raise InputError("approval.decision")
+        if by_passkey is (assertion is None):
             raise InputError("approval.decision")
         stored = await self._db.run(find, self._journal, name)
         now = self._clock.now()
@@ -277,10 +291,13 @@ class Gate:
             raise
         if approver == "dry-run":
             await asyncio.to_thread(self._check_dry_run, stored)
+        if assertion is not None:
+            check_assertion(assertion, stored.digest)
         if decision == "approve":
             await self._check_approval(stored, typed, now, approver)
         said = reason and clip_bytes(reason, REASON_BYTES)
-        recording = asyncio.ensure_future(self._record(stored, decision, approver, said))
+        signed = None if assertion is None else canonical(assertion)
+        recording = asyncio.ensure_future(self._record(stored, decision, approver, said, signed))
         self._recording.add(recording)
         recording.add_done_callback(self._recording.discard)
         # Decided is decided, even when the approver's connection ends at this very moment.
@@ -414,7 +431,12 @@ class Gate:
             raise
 
     async def _record(
-        self, stored: StoredApproval, choice: Choice, approver: Approver, reason: str | None
+        self,
+        stored: StoredApproval,
+        choice: Choice,
+        approver: Approver,
+        reason: str | None,
+        assertion: bytes | None,
     ) -> None:
         now = self._clock.now()
         words = Statement(
@@ -425,6 +447,7 @@ class Gate:
             reason,
             at_ms=now.wall_ms,
             risk=stored.risk,
+            assertion=assertion,
         )
         key = self._key()
         signature = key.sign(APPROVAL, words.raw)

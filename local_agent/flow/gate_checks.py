@@ -23,7 +23,6 @@ from local_agent.store.approvals import Approvals, StoredApproval
 
 _LOOK_S: Final = 30.0  # after a sleep the wall clock may be ahead of the monotonic one
 _HOUR_MS: Final = 3_600_000
-_PRESENT: Final[frozenset[Approver]] = frozenset({"desktop", "passkey"})  # by more than a code
 
 
 class PausedError(InputError):
@@ -85,9 +84,10 @@ class Checks:
         """Return when it may be approved now, and the person typed its code.
 
         In the window an armed click stands for the first group: nothing but a hand on this desktop
-        gives one.  So does what a passkey signed: it signed this digest, by a finger or a PIN.
-        High risk takes the whole code everywhere (R29).  A file of answers types none; what it may
-        decide on is looked at elsewhere (`local_agent.safety.dry_run`).
+        gives one.  High risk takes the whole code there and in the terminal (R29).  A passkey signs
+        the digest itself, and its page knows the code: what it takes besides for high risk is its
+        own face's matter (`faces.page.passkeys`).  A file of answers types none; what it may decide
+        on is looked at elsewhere (`local_agent.safety.dry_run`).
 
         Raises:
             StateError: ``approval.blocked``.
@@ -103,7 +103,7 @@ class Checks:
         if by == "dry-run":
             return
         asked = question(stored)
-        if by in _PRESENT and not asked.both_groups:
+        if by == "passkey" or (by == "desktop" and not asked.both_groups):
             return
         if not code_matches(typed, asked.digest, both_groups=asked.both_groups):
             raise self._wrong_code(stored.approval_id, now)

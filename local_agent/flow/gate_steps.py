@@ -102,6 +102,7 @@ def decide(
         statement=words.raw,
         signature=signature,
         public_key=by.raw,
+        assertion=words.assertion,
     )
     if not recorded:
         expire_seen(journal, stored.approval_id, words.at_ms)

@@ -104,6 +104,7 @@ def _approval(stored: StoredApproval, journal: Journal) -> dict[str, Any]:
         "statement": stored.statement.decode("ascii") if stored.statement else None,
         "signature": encode_bytes(stored.signature) if stored.signature else None,
         "public_key": encode_bytes(by) if decided and by else None,
+        **({"assertion": loads(raw, max_bytes=len(raw))} if (raw := stored.assertion) else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +19,7 @@ class Statement:
 
     Attributes:
         risk: As the person saw it classified.
+        assertion: What a passkey signed; its hash is among the words.
     """
 
     approval_id: str
@@ -27,10 +29,16 @@ class Statement:
     reason: str | None
     at_ms: int
     risk: Literal["normal", "high"]
+    assertion: bytes | None = None
 
     @property
     def raw(self) -> bytes:
         """The bytes that are signed and stored."""
+        by_passkey = (
+            {"v": 3, "assertion_sha256": hashlib.sha256(self.assertion).hexdigest()}
+            if self.assertion is not None
+            else {}
+        )
         return canonical(
             {
                 "v": 2,
@@ -41,6 +49,7 @@ class Statement:
                 "reason": self.reason,
                 "at": self.at_ms,
                 "risk": self.risk,
+                **by_passkey,
             }
         )
 
@@ -64,6 +73,7 @@ def check_approved(stored: StoredApproval, *, by: VerifyKey) -> None:
         stored.decision_reason,
         at_ms=stored.decided_at or 0,
         risk=stored.risk,
+        assertion=stored.assertion,
     ).raw
     same = hmac.compare_digest(words, stored.statement or b"")
     if not same or not hmac.compare_digest(by.raw, stored.public_key or b""):

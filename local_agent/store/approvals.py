@@ -37,6 +37,7 @@ class StoredApproval:
         risk_reasons: Comma-separated codes.
         statement: The signed words of the decision.
         public_key: What verifies ``signature``; None for a decision of before keys were rotated.
+        assertion: What a passkey signed (`common.assertion`); None for any other approver.
     """
 
     approval_id: str
@@ -57,6 +58,7 @@ class StoredApproval:
     statement: bytes | None = None
     signature: bytes | None = None
     public_key: bytes | None = None
+    assertion: bytes | None = None
 
 
 _COLUMNS: Final = tuple(field.name for field in fields(StoredApproval))
@@ -160,13 +162,14 @@ class Approvals:
         statement: bytes,
         signature: bytes,
         public_key: bytes,
+        assertion: bytes | None = None,
     ) -> bool:
         """Decide a pending, unexpired approval of that digest; False when there is none."""
         with self._db.transaction():
             changed = self._db.run(
                 "UPDATE approvals SET state = :state, decided_at = :at, approver = :approver,"
                 " decision_reason = :reason, statement = :statement, signature = :signature,"
-                " public_key = :public_key"
+                " public_key = :public_key, assertion = :assertion"
                 " WHERE approval_id = :approval_id AND digest = :digest AND state = 'pending'"
                 " AND expires_at > :at",
                 state=state,
@@ -176,6 +179,7 @@ class Approvals:
                 statement=statement,
                 signature=signature,
                 public_key=public_key,
+                assertion=assertion,
                 approval_id=approval_id,
                 digest=digest,
             )

@@ -81,7 +81,6 @@ class PageQuestion:
     title: Text
     high_risk: bool
     code: str
-    digest: str
     expires_at: int
     machine: str
     workspace: str
@@ -104,11 +103,17 @@ class PageApproval:
     """How an approval stands.
 
     Attributes:
+        code: Fingerprint of what is asked; the digest itself is told with what a passkey signs.
+        approver: What decided: a face of the machine, or ``dry-run``; None until then.
+        decided_at: When.
         blocked: Why nothing can be approved right now; empty where it can.
         unreadable: Why its question cannot be shown; None where it can.
     """
 
     approval_id: str
+    code: str
+    approver: str | None
+    decided_at: int | None
     state: str
     blocked: str
     can_narrow: bool

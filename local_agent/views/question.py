@@ -448,3 +448,20 @@ class QuestionView:
     undo: Text
     lasts: bool
     reasons: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneTimeCode:
+    """A code for one approval by passkey, and what it is for; for a person alone, never the page.
+
+    Attributes:
+        task: Short ID.
+        title: What is asked, in one line.
+        code: Fingerprint of what is asked.
+        once: What is typed on the page.
+    """
+
+    task: str
+    title: Text
+    code: str
+    once: str

@@ -218,6 +218,11 @@ class PasskeyView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PasskeyList:
-    """All of them, oldest first."""
+    """All of them, oldest first.
+
+    Attributes:
+        codes_in: What would show a one-time code now: ``terminal``, ``window`` or nothing.
+    """
 
     passkeys: tuple[PasskeyView, ...]
+    codes_in: str = ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,17 +22,19 @@ import pytest
 from common.clock import SystemClock
 from common.logs import open_log
 from common.seal import digest, short_code
+from common.sentences import Lang
 from local_agent.actions.registry import seal_bytes
 from local_agent.faces.telling import Teller
 from local_agent.faces.window.alerts import Notifier
 from local_agent.faces.window.arming import QUIET_S
 from local_agent.faces.window.desktop import DesktopApprover
 from local_agent.faces.window.program import PROBE, WindowProgram, theme_of
-from local_agent.faces.window.wire import encode_order
+from local_agent.faces.window.wire import Theme, encode_order
 from local_agent.flow.approvals import PendingApproval
 from local_agent.flow.gate import Gate
 from local_agent.safety.risk import Circumstances
 from local_agent.store.journal import JournalThread
+from local_agent.views.question import OneTimeCode, Text
 from tests import sent_events, windows
 from tests.e2e.place import Place
 from tests.screen import WITHIN_S, Screen, Shown, a_screen, soon, until
@@ -737,3 +740,33 @@ def test_a_message_from_the_chat_is_approved_with_the_mouse(
 
 def _seen(screen: Screen, window: str) -> Seen:
     return Seen(screen, Shown(screen.processes[0]), window, *screen.place(window))
+
+
+@pytest.mark.thorough
+@pytest.mark.requirement("R31")
+@pytest.mark.parametrize(("lang", "theme"), [("en", "light"), ("zh", "dark")])
+async def test_a_one_time_code_is_shown_until_its_touch_is_over(
+    screen: Screen, lang: Lang, theme: Theme
+) -> None:
+    shown = OneTimeCode("T-7K3F", Text("Apply it on dev-1?", "要应用吗？"), "7K3F-9Q2M", "8T0QXZ")
+    over = asyncio.Event()
+    program = WindowProgram(screen.environ)
+    showing = asyncio.create_task(program.show_code(shown, lang, theme, over))
+    title = "· CodexBridge"
+    window = await asyncio.to_thread(screen.window, title)
+    assert not screen.has_focus(window)  # what is typed goes on to the page
+    assert b"local_agent.faces.window.child" in (told := await asyncio.to_thread(_told))
+    assert b"8T0QXZ" not in told
+    over.set()
+    await asyncio.wait_for(showing, WITHIN_S)
+    assert screen.windows(title) == []
+
+
+def _told() -> bytes:
+    """Return arguments and environment of every program that this one has started."""
+    found = []
+    for name in ("cmdline", "environ"):
+        for entry in Path("/proc").glob(f"[0-9]*/{name}"):
+            with contextlib.suppress(OSError):
+                found.append(entry.read_bytes() if entry.parent.name != str(os.getpid()) else b"")
+    return b"\n".join(found)

@@ -173,6 +173,7 @@ class AgentOperations:
             "resume": self._playing.resume,
             "roll_back": self._playing.roll_back,
             "passkey_add": self._passkey_add,
+            "passkey_codes": self._passkey_codes,
         }
         if begin := streams.get(request.op):
             async for step in begin(args, request.body):
@@ -230,6 +231,9 @@ class AgentOperations:
 
     def _passkey_add(self, args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
         return self._passkeys.add(args.text("name"))
+
+    def _passkey_codes(self, _args: Arguments, _body: bytes) -> AsyncIterator[Answer]:
+        return self._passkeys.touches.codes()
 
     async def _passkey_confirm(self, args: Arguments) -> Mapping[str, Any]:
         token, typed = args.text("ceremony"), args.text("typed")

@@ -77,6 +77,7 @@ OPS: Final = frozenset(
         "open_page",
         "shut_page",
         "passkey_add",
+        "passkey_codes",
         "passkey_confirm",
         "passkeys",
         "passkey_remove",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -28,13 +28,15 @@ from common.errors import (
 from common.ids import parse_short_id
 from common.page.guards import MAX_BODY_BYTES
 from common.sentences import LANGS, explain
+from local_agent.cards.question import diff_names, joined
 from local_agent.error_texts import ERRORS
 from local_agent.faces.control.wire import Content, Request
 from local_agent.faces.page.parts import PageParts
-from local_agent.faces.page.rendered import revealed
+from local_agent.faces.page.rendered import Asked, revealed
+from local_agent.flow.approvals import question
 from local_agent.store.tasks import Task
 from local_agent.views import to_json
-from local_agent.views.question import Text
+from local_agent.views.question import ApprovalView, Text
 
 NUMBER: Final = re.compile("[0-9]{1,9}")
 _STATUS: Final[tuple[tuple[type[CodexBridgeError], int], ...]] = (
@@ -64,6 +66,18 @@ class Answers:
     async def _named(self, request: web.Request) -> Task:
         name = parse_short_id(request.match_info["task"])
         return await self._parts.db.run(self._parts.db.journal.tasks.named, name)
+
+    async def _asked(self, told: ApprovalView) -> Asked:
+        """Return a question that can be shown, with its diffs."""
+        journal = self._parts.db.journal
+        stored = await self._parts.db.run(journal.approvals.get, told.approval_id)
+        diff = await self._diff(diff_names(question(stored).seal))
+        return await asyncio.to_thread(Asked, told, diff)
+
+    async def _diff(self, names: Sequence[str]) -> bytes | None:
+        if not names:
+            return None
+        return joined([await asyncio.to_thread(self._parts.read_blob, name) for name in names])
 
     async def _answers(self, op: str, **args: Any) -> AsyncIterator[tuple[bool, Content]]:
         """Give the answers to one request of the control socket."""

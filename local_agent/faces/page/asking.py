@@ -11,7 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
-from common.errors import RemoteProtocolError, StateError
+from common.errors import InputError, RemoteProtocolError, StateError
+from common.page.guards import SESSION
+from common.seal import code_matches
+from common.text import reveal
 from local_agent.faces.control.playing import MAX_TIMEOUT_MS
 from local_agent.faces.page.answers import (
     PREFERENCES,
@@ -27,7 +30,7 @@ from local_agent.faces.page.live import Live
 from local_agent.faces.page.parts import PageParts
 from local_agent.store.tasks import Task
 from local_agent.views.audit import AuditCheck
-from local_agent.views.question import Shown
+from local_agent.views.question import Shown, Text
 
 Prefer = Callable[[Mapping[str, str]], Awaitable[None]]
 
@@ -121,7 +124,9 @@ class PageActs(Answers):
 
         Whoever clicks that sits at this machine, so the limits on windows from afar do not hold.
         """
-        task = await self._named(request)
+        task, body = await self._named(request), await read_body(request)
+        if "keep" in body:
+            await self._require_whole(body, **await self._meant(body))
         await self._ask_agent("refresh", task=task.short_id)
         journal, windows = self._parts.db.journal, self._parts.windows
         asked = await self._parts.db.run(journal.approvals.newest_of, task.task_id)
@@ -134,15 +139,12 @@ class PageActs(Answers):
     async def _narrow(self, request: web.Request) -> Json:
         """Have a part of the change asked for alone, under a seal of its own."""
         body = await read_body(request)
-        args = {name: text_of(body, name) for name in ("approval_id", "digest")}
         keep, hunks = body.get("keep", []), body.get("hunks", {})
-        await self._ask_agent("narrow", **args, keep=keep, hunks=hunks)
+        await self._ask_agent("narrow", **await self._meant(body), keep=keep, hunks=hunks)
         return {}
 
     async def _check(self, request: web.Request) -> Json:
-        body = await read_body(request)
-        args = {name: text_of(body, name) for name in ("approval_id", "digest")}
-        shown = await self._ask_agent("check", **args)
+        shown = await self._ask_agent("check", **await self._meant(await read_body(request)))
         assert isinstance(shown, Shown)  # noqa: S101 - what the operation gives
         return {"short_id": shown.task.short_id}
 
@@ -171,8 +173,13 @@ class PageActs(Answers):
         return {"name": made.name, "code": made.code}
 
     async def _approval_options(self, request: web.Request) -> Json:
-        digest = text_of(await read_body(request), "digest")
-        return await self._parts.passkeys.approval_options(request.match_info["approval"], digest)
+        """Open the touch for what is shown whole; nowhere else is the page told a digest."""
+        body = await read_body(request)
+        meant = await self._meant(body | {"approval_id": request.match_info["approval"]})
+        title = await self._require_whole(body, **meant)
+        session = request[SESSION].binding
+        options = await self._parts.passkeys.approval_options(**meant, session=session, title=title)
+        return {"digest": meant["digest"], "options": options}
 
     async def _approve(self, request: web.Request) -> Json:
         body = await read_body(request)
@@ -180,7 +187,34 @@ class PageActs(Answers):
             request.match_info["approval"],
             text_of(body, "digest"),
             body.get("answer"),
-            origin_of(request),
-            text_of(body, "typed"),
+            origin=origin_of(request),
+            typed=text_of(body, "typed"),
+            session=request[SESSION].binding,
         )
         return {}
+
+    async def _meant(self, body: Json) -> dict[str, str]:
+        """Return which question the page means: it names it by the code that it shows.
+
+        Raises:
+            InputError: ``approval.digest-mismatch``.
+        """
+        approval_id = text_of(body, "approval_id")
+        stored = await self._parts.db.run(self._parts.db.journal.approvals.get, approval_id)
+        if not code_matches(text_of(body, "code"), stored.digest, both_groups=True):
+            raise InputError("approval.digest-mismatch")
+        return {"approval_id": approval_id, "digest": stored.digest}
+
+    async def _require_whole(self, body: Json, *, approval_id: str, digest: str) -> Text:
+        """Return what is asked, in one line, where all of it is chosen: what is seen is signed.
+
+        Raises:
+            InputError: ``approval.not-whole``.
+        """
+        del digest
+        asked = await self._asked(await self._parts.teller.tell(approval_id))
+        paths = {reveal(file.path) for file in await asyncio.to_thread(asked.files)}
+        keep = body.get("keep")
+        if not isinstance(keep, list) or {*map(str, keep)} != paths or body.get("hunks"):
+            raise InputError("approval.not-whole")
+        return asked.question().title

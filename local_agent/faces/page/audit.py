@@ -14,6 +14,8 @@ from common.audit import MAX_ENTRY_BYTES
 from common.audit_check import Checked
 from common.errors import AuthError, RemoteProtocolError
 from common.home import Home
+from common.records import SHA256_HEX
+from common.seal import short_code
 from common.sentences import Sentence
 from common.text import clip_bytes, reveal_all
 from local_agent.link.keys import OwnKeys
@@ -182,10 +184,16 @@ def _entry(seq: int, record: dict[str, Any] | None, short_ids: Mapping[str, str]
         tasks=tuple(dict.fromkeys(found)),
         facts=tuple(
             AuditFact(name=_told(name, MAX_NAME_BYTES), value=_told(_text(value), MAX_FACT_BYTES))
-            for name, value in shown
+            for name, value in map(_fingerprint, shown)
         ),
         left=len(facts) - len(shown),
     )
+
+
+def _fingerprint(fact: tuple[str, Any]) -> tuple[str, Any]:
+    """Return a digest as the code that people know it by: the page is sent no other one."""
+    name, value = fact
+    return ("code", short_code(value)) if name == "digest" and SHA256_HEX(value) else fact
 
 
 def _text(value: object) -> str:

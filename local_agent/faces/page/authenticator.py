@@ -1,6 +1,6 @@
 """What an authenticator is asked, and what it answers: bounded, parsed and verified (WebAuthn).
 
-    request_options ─▶ browser ─▶ authenticator ─▶ answer ─▶ verify_assertion ─▶ sign count
+    request_options ─▶ browser ─▶ authenticator ─▶ answer ─▶ verify_assertion ─▶ sign count, record
     creation_options ─▶ … ─▶ verify_registration ─▶ NewCredential
 
 Whatever is wrong with an answer has one code, and is not told to anybody.  No state, no journal and
@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from common.assertion import ORIGIN, RP_ID
 from common.errors import AuthError, ConfigError, LocalProtocolError
+from common.records import encode_bytes
 from common.strict_json import loads
 
-RP_ID: Final = "localhost"  # an address such as 127.0.0.1 cannot be one
 TIMEOUT_MS: Final = 60_000
 
-_ORIGIN: Final = re.compile(r"http://localhost:[1-9][0-9]{0,4}")
 _BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]+")
 _MAX_ID_CHARS: Final = 1364  # of 1023 bytes, the most that WebAuthn allows
 # Characters of base64url, checked before anything is decoded.
@@ -72,7 +72,7 @@ def check_origin(origin: str) -> None:
     Raises:
         LocalProtocolError: ``passkey.origin``.
     """
-    if not _ORIGIN.fullmatch(origin):
+    if not ORIGIN.fullmatch(origin):
         raise LocalProtocolError("passkey.origin")
 
 
@@ -160,8 +160,12 @@ def credential_id_of(answer: object) -> bytes:
         return _decoded(answer.get("rawId"), _MAX_ID_CHARS)
 
 
-def verify_assertion(answer: object, *, challenge: bytes, origin: str, public_key: bytes) -> int:
-    """Return the sign count of an answer to `request_options`.
+def verify_assertion(
+    answer: object, *, challenge: bytes, origin: str, public_key: bytes
+) -> tuple[int, Mapping[str, str]]:
+    """Return the sign count of an answer to `request_options`, and what was signed.
+
+    That is the bytes, the signature and its key, by their names in `common.assertion`.
 
     Args:
         answer: As ``PublicKeyCredential.toJSON`` gives it; of what else it holds nothing is read.
@@ -173,7 +177,9 @@ def verify_assertion(answer: object, *, challenge: bytes, origin: str, public_ke
         AuthError: ``passkey.refused``: another challenge, origin or relying party; nobody was there
             or was verified; not signed by that key; or no such answer at all.
     """
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
     from webauthn import verify_authentication_response
+    from webauthn.helpers import decode_credential_public_key, decoded_public_key_to_cryptography
     from webauthn.helpers.structs import AuthenticationCredential, AuthenticatorAssertionResponse
 
     raw_id = credential_id_of(answer)
@@ -199,7 +205,15 @@ def verify_assertion(answer: object, *, challenge: bytes, origin: str, public_ke
             credential_current_sign_count=0,
             require_user_verification=True,
         )
-        return verified.new_sign_count
+        key = decoded_public_key_to_cryptography(decode_credential_public_key(public_key))
+        response = {
+            "client_data": said["clientDataJSON"],
+            "authenticator_data": said["authenticatorData"],
+            "signature": said["signature"],
+            "public_key": key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
+        }
+        record = {name: encode_bytes(value) for name, value in response.items()}
+        return verified.new_sign_count, record
 
 
 def verify_registration(answer: object, *, challenge: bytes, origin: str) -> NewCredential:

@@ -1,12 +1,13 @@
 """Passkeys: added in a ceremony that a terminal begins and ends, then used to approve (R31).
 
     terminal: add ─▶ link ─▶ page: options, finish ─▶ its code ─▶ terminal: confirm ─▶ kept
-    page: approval_options (challenge = digest) ─▶ approve ─▶ verified, counted ─▶ gate
+    page: approval_options (a touch, `touches`) ─▶ approve ─▶ spent, verified, counted ─▶ gate
 
 Nothing that the page alone can do adds a passkey: what it registered is thrown away unless the
 person types, at the terminal, the code that their own page shows.  A passkey signs the digest of
-one approval and so approves nothing else; it never rejects.  Answers of authenticators are neither
-logged nor kept.  What is verified in them stands in `local_agent.faces.page.authenticator`.
+one approval and so approves nothing else; it never rejects.  Of the answers of authenticators only
+what was verified and approved is kept, with the approval; none is logged.  What is verified in them
+stands in `local_agent.faces.page.authenticator`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeVar
 
+from common.assertion import challenge_of
 from common.clock import Clock, Instant
 from common.errors import InputError, StateError, UnavailableError
+from common.records import encode_bytes
 from common.seal import code_matches, short_code
 from common.text import has_hidden
 from local_agent.faces.control.tasks import Answer
@@ -34,14 +37,16 @@ from local_agent.faces.page.authenticator import (
     verify_assertion,
     verify_registration,
 )
+from local_agent.faces.page.touches import WRONG_CODES, Touches, later, seconds_left
+from local_agent.faces.window.program import Windows
 from local_agent.flow.approvals import PendingApproval, check_standing, question
 from local_agent.flow.gate import Entrance
 from local_agent.store.journal import JournalThread
 from local_agent.store.passkeys import Passkey
+from local_agent.views.question import Text
 from local_agent.views.status import PasskeyList, PasskeyView
 
 CEREMONY_SECONDS: Final = 600.0
-WRONG_CODES: Final = 3
 MAX_NAME_CHARS: Final = 40
 
 _MAX_TYPED: Final = 64
@@ -105,10 +110,12 @@ class Passkeys:
         db: The journal's thread.
         entrance: Where approvals by passkey enter the gate; of this face alone.
         clock: For expiry and records.
+        windows: Show one-time codes, where they can be opened.
         launch: Gives the page's link; None while there is no page.
 
     Attributes:
         launch: The same; set by the page once it listens.
+        touches: What is asked of passkeys at this moment.
     """
 
     def __init__(
@@ -117,15 +124,15 @@ class Passkeys:
         entrance: Entrance,
         clock: Clock,
         *,
+        windows: Windows,
         launch: Launch | None = None,
     ) -> None:
         self._db = db
         self._entrance = entrance
         self._clock = clock
         self.launch = launch
+        self.touches = Touches(clock, windows)
         self._ceremony: _Ceremony | None = None
-        # What comes twice at once finds it decided, and does not look like the use of a copy.
-        self._approving = asyncio.Lock()
 
     # --- at the terminal ---
 
@@ -150,7 +157,9 @@ class Passkeys:
             raise UnavailableError("passkey.no-page")
         if self._ceremony is not None:
             raise StateError("passkey.busy")
-        ceremony = _Ceremony(chosen, secrets.token_hex(16), _later(self._clock.now()))
+        ceremony = _Ceremony(
+            chosen, secrets.token_hex(16), later(self._clock.now(), CEREMONY_SECONDS)
+        )
         self._ceremony = ceremony
         try:
             await self._db.run(self._db.journal.passkeys.check_new, chosen)
@@ -207,7 +216,8 @@ class Passkeys:
     async def listed(self) -> PasskeyList:
         """Return those that may approve."""
         live = await self._db.run(self._db.journal.passkeys.live)
-        return PasskeyList(passkeys=tuple(_view(one) for one in live))
+        shown_by = self.touches.shown_by
+        return PasskeyList(passkeys=tuple(_view(one) for one in live), codes_in=shown_by)
 
     async def remove(self, name: str) -> Mapping[str, Any]:
         """Let one approve nothing any more.
@@ -270,15 +280,21 @@ class Passkeys:
         ceremony.arrived.set()
         return Registered(ceremony.name, _code(new))
 
-    async def approval_options(self, approval_id: str, digest: str) -> dict[str, Any]:
-        """Return what ``navigator.credentials.get`` takes to approve what waits.
+    async def approval_options(
+        self, approval_id: str, digest: str, *, session: bytes, title: Text
+    ) -> dict[str, Any]:
+        """Return what ``navigator.credentials.get`` takes to approve what waits, once.
 
-        What is signed is the digest itself: whatever else is approved, it was signed for.
+        Args:
+            approval_id: Which approval.
+            digest: The digest of what was shown to the person.
+            session: What names the session that asks; no other may answer.
+            title: What is asked, for whatever shows the one-time code of high risk.
 
         Raises:
             StateError: ``approval.unknown``, ``approval.not-pending``, ``approval.expired``;
-                ``passkey.none``: there is no passkey.
-            InputError: ``approval.digest-mismatch``.
+                ``passkey.none``: there is no passkey; ``passkey.no-display``.
+            InputError: ``approval.digest-mismatch``; ``approval.paused``: too many codes.
             ConfigError: ``passkey.not-installed``.
             AuthError: ``approval.changed``; ``passkey.refused``: these name no approval.
         """
@@ -289,12 +305,19 @@ class Passkeys:
             raise StateError("passkey.none")
         return await asyncio.to_thread(
             request_options,
-            challenge=bytes.fromhex(asked.digest),
+            challenge=self.touches.open(session, asked, title),
             known=[one.credential_id for one in live],
         )
 
     async def approve(
-        self, approval_id: str, digest: str, answer: object, origin: str, typed: str
+        self,
+        approval_id: str,
+        digest: str,
+        answer: object,
+        *,
+        origin: str,
+        typed: str,
+        session: bytes,
     ) -> None:
         """Approve what a passkey signed for.
 
@@ -303,41 +326,41 @@ class Passkeys:
             digest: The digest that was shown to the person.
             answer: ``PublicKeyCredential.toJSON()`` of the assertion.
             origin: The server's own, ``http://localhost:PORT``; never the browser's header.
-            typed: Both groups of the code for high risk; else it may be empty.
+            typed: The one-time code for high risk; else it may be empty.
+            session: What names the session that answers.
 
         Raises:
             AuthError: ``passkey.refused``, for whatever does not verify; ``approval.changed``.
             ConfigError: ``passkey.not-installed``.
-            InputError: as `Entrance.decide`; a code that was mistyped spends no answer.
-            StateError: as `Entrance.decide`.
+            InputError: as `Entrance.decide`; ``passkey.wrong-once``: it may be typed again.
+            StateError: as `Entrance.decide`; ``passkey.no-touch``: it must be asked for again.
         """
         check_origin(origin)
         if type(typed) is not str or len(typed) > _MAX_TYPED:
             raise refused()
         await asyncio.to_thread(require_library)
-        async with self._approving:
-            await self._approve(approval_id, digest, answer, origin=origin, typed=typed)
-
-    async def _approve(
-        self, approval_id: str, digest: str, answer: object, *, origin: str, typed: str
-    ) -> None:
+        # Spent before anything is waited for: what comes twice at once finds it over.
+        random = self.touches.spend(session, _named(approval_id), _hashed(digest), typed)
+        drawn = {"session": session, "random": random}
         asked = await self._asked(approval_id, digest)
         found = await self._db.run(self._db.journal.passkeys.find, credential_id_of(answer))
         if found is None:
             raise refused()
-        count = await asyncio.to_thread(
+        count, signed = await asyncio.to_thread(
             verify_assertion,
             answer,
-            challenge=bytes.fromhex(asked.digest),
+            challenge=challenge_of(asked.digest, **drawn),
             origin=origin,
             public_key=found.public_key,
         )
-        # A use is on record before the gate decides.  One that the gate will not take for its code
-        # is none: typed again with the same answer, it would look like the use of a copy.
-        if not asked.both_groups or code_matches(typed, asked.digest, both_groups=True):
-            await self._use(found, count, asked.approval_id)
+        # A use is on record before the gate decides.
+        await self._use(found, count, asked.approval_id)
+        kept = {name: encode_bytes(value) for name, value in drawn.items()}
         await self._entrance.decide(
-            asked.approval_id, asked.digest, decision="approve", typed=typed
+            asked.approval_id,
+            asked.digest,
+            decision="approve",
+            assertion={**signed, **kept, "passkey": found.fingerprint},
         )
 
     async def _use(self, found: Passkey, count: int, approval_id: str) -> None:
@@ -347,12 +370,8 @@ class Passkeys:
 
     async def _asked(self, approval_id: str, digest: str) -> PendingApproval:
         """Return the question as the gate holds it now."""
-        if type(approval_id) is not str or not _APPROVAL_ID.fullmatch(approval_id):
-            raise refused()
-        if type(digest) is not str or not _DIGEST.fullmatch(digest):
-            raise refused()
-        stored = await self._db.run(self._db.journal.approvals.get, approval_id)
-        check_standing(stored, digest)
+        stored = await self._db.run(self._db.journal.approvals.get, _named(approval_id))
+        check_standing(stored, _hashed(digest))
         if self._clock.now().wall_ms >= stored.expires_at:
             raise StateError("approval.expired", approval_id=approval_id)
         return question(stored)
@@ -368,9 +387,7 @@ class Passkeys:
         return self._left(ceremony) <= 0
 
     def _left(self, ceremony: _Ceremony) -> float:
-        now = self._clock.now()
-        by_wall = (ceremony.until.wall_ms - now.wall_ms) / 1000
-        return min(ceremony.until.mono - now.mono, by_wall)
+        return seconds_left(ceremony.until, self._clock.now())
 
     async def _within(self, ceremony: _Ceremony, step: Coroutine[Any, Any, _T]) -> _T:
         try:
@@ -392,8 +409,18 @@ def parse_name(text: str) -> str:
     return name
 
 
-def _later(now: Instant) -> Instant:
-    return Instant(now.wall_ms + round(CEREMONY_SECONDS * 1000), now.mono + CEREMONY_SECONDS)
+def _named(approval_id: str) -> str:
+    return _checked(approval_id, _APPROVAL_ID)
+
+
+def _hashed(digest: str) -> str:
+    return _checked(digest, _DIGEST)
+
+
+def _checked(text: str, form: re.Pattern[str]) -> str:
+    if type(text) is not str or not form.fullmatch(text):
+        raise refused()
+    return text
 
 
 def _same(ours: str, given: str) -> bool:

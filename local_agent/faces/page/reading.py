@@ -16,9 +16,9 @@ from aiohttp import web
 from common.diff.model import DiffModel, FileDiff
 from common.diff.parse import parse_diff
 from common.errors import CodexBridgeError, RemoteProtocolError, StateError
+from common.seal import short_code
 from common.sentences import LANGS
 from common.verbs import COMMANDS
-from local_agent.cards.question import diff_names, joined
 from local_agent.faces.control.statistics import read_statistics
 from local_agent.faces.page.answers import (
     PREFERENCES,
@@ -33,10 +33,9 @@ from local_agent.faces.page.audit import audit_view
 from local_agent.faces.page.files import list_folder, read_image, view_file
 from local_agent.faces.page.live import Live, row_of
 from local_agent.faces.page.parts import PageParts
-from local_agent.faces.page.rendered import Asked, file_rows, proposed_files
+from local_agent.faces.page.rendered import file_rows, proposed_files
 from local_agent.faces.page.settings import DESCRIPTIONS, effective_settings, workspaces_view
 from local_agent.faces.page.words import catalogue
-from local_agent.flow.approvals import question
 from local_agent.flow.standing import RunStanding
 from local_agent.store.tasks import Task
 from local_agent.views import from_json, to_json
@@ -203,6 +202,9 @@ class PageReads(Answers):
             unreadable = error
         approval = PageApproval(
             approval_id=told.approval_id,
+            code=short_code(told.digest),
+            approver=told.approver,
+            decided_at=told.decided_at,
             state=told.state,
             blocked=told.blocked,
             can_narrow=told.can_narrow,
@@ -210,12 +212,6 @@ class PageReads(Answers):
             unreadable=said_of(unreadable) if unreadable else None,
         )
         return _Proposed(approval, asking, files)
-
-    async def _asked(self, told: ApprovalView) -> Asked:
-        journal = self._parts.db.journal
-        stored = await self._parts.db.run(journal.approvals.get, told.approval_id)
-        diff = await self._diff(diff_names(question(stored).seal))
-        return await asyncio.to_thread(Asked, told, diff)
 
     async def _steps(self, task: Task) -> tuple[PageRow, ...]:
         """Return the tasks that ask for steps of the run which a task carries."""
@@ -253,11 +249,6 @@ class PageReads(Answers):
         while len(self._diffs) > KEPT_DIFFS:
             self._diffs.popitem(last=False)
         return found
-
-    async def _diff(self, names: Sequence[str]) -> bytes | None:
-        if not names:
-            return None
-        return joined([await asyncio.to_thread(self._parts.read_blob, name) for name in names])
 
     async def _log(self, request: web.Request) -> web.Response:
         task = await self._named(request)

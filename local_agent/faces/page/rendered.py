@@ -7,6 +7,7 @@ turn it round: whatever others wrote goes through `revealed` before it is told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
@@ -36,6 +37,7 @@ from local_agent.views.question import (
 
 MAX_ROWS: Final = 4_000  # of a file at a time
 MAX_LINE: Final = 2_000  # characters; more is counted
+_LAID_OUT: Final = re.compile("[^\t\n]+")  # what is drawn; a tab and a line end lay it out
 Json = dict[str, Any]
 _T = TypeVar("_T")
 
@@ -50,7 +52,6 @@ class Asked:
             AuthError: ``approval.digest-mismatch``.
             RemoteProtocolError: the seal cannot be read.
         """
-        self._digest = told.digest
         self._view = view_of(read_question(told, diff=diff))
 
     def question(self) -> PageQuestion:
@@ -59,7 +60,6 @@ class Asked:
         same = {field.name for field in fields(PageQuestion)} & {one.name for one in fields(view)}
         told = PageQuestion(
             **{name: getattr(view, name) for name in same - {"parts"}},
-            digest=self._digest,
             parts=tuple(tuple(map(_part, section)) for section in view.parts),
             approve=_text(ACTIONS[view.action].card.approve),
         )
@@ -132,8 +132,8 @@ def _part(part: Part) -> Json:
         case Fact():
             return {"type": "fact", "label": to_json(_text(LABELS[part.kind])), **to_json(part)}
         case Lines():
-            # To the character: here line feeds and odd blanks are made visible as well.
-            shown = ("\t".join(map(reveal_all, line.split("\t"))) for line in part.parts)
+            # To the character: odd blanks are made visible as well.  A script has lines.
+            shown = (_LAID_OUT.sub(lambda found: reveal_all(found[0]), one) for one in part.parts)
             return {"type": "lines", **to_json(part), "parts": tuple(shown)}
         case Steps():
             return {"type": "steps", **to_json(part)}

@@ -201,14 +201,44 @@ PAGE: Final[Mapping[str, Sentence]] = {
     ),
     "keep-file": Sentence(en="Keep {path}", zh="保留 {path}"),
     "keep-hunk": Sentence(en="Keep this part", zh="保留这一处"),
+    # -- decided --
+    "decided": Sentence(en="Decision", zh="决定"),
+    "decided-yes": Sentence(en="Approved ({face}), {when}", zh="{when} 批准（{face}）"),
+    "decided-no": Sentence(en="Rejected ({face}), {when}", zh="{when} 拒绝（{face}）"),
+    "face-terminal": Sentence(en="terminal", zh="终端"),
+    "face-desktop": Sentence(en="window", zh="窗口"),
+    "face-passkey": Sentence(en="passkey", zh="通行密钥"),
+    "face-dry-run": Sentence(
+        en="the answers file of a dry run, or its rollback", zh="试运行的答案文件或其回滚"
+    ),
     # -- passkeys --
     "passkey-approve": Sentence(en="Approve with a passkey", zh="用通行密钥批准"),
     "passkey-how": Sentence(
-        en="Your passkey signs exactly what is shown above.",
-        zh="通行密钥只对上面显示的内容签名。",
+        en="Your passkey signs exactly what is shown above, all of it.",
+        zh="通行密钥只对上面显示的全部内容签名。",
     ),
-    "passkey-code": Sentence(
-        en="High risk: type the whole code first", zh="高风险：先输入完整确认码"
+    "passkey-sign": Sentence(en="Sign with the passkey", zh="用通行密钥签名"),
+    "passkey-code-window": Sentence(
+        en="High risk: type the one-time code from the window that opened on this machine",
+        zh="高风险：输入本机弹出窗口中的一次性代码",
+    ),
+    "passkey-code-terminal": Sentence(
+        en="High risk: type the one-time code from the terminal (codexbridge passkey code)",
+        zh="高风险：输入终端中的一次性代码（codexbridge passkey code）",
+    ),
+    "passkey-no-display": Sentence(
+        en="No passkey for high risk: nothing here can show its one-time code. In a terminal: "
+        "codexbridge passkey code",
+        zh="高风险暂不能用通行密钥：此处无法显示一次性代码。请在终端运行：codexbridge passkey code",
+    ),
+    "read-first": Sentence(
+        en="High risk: read to the end, or look at each file, first.",
+        zh="高风险：请先看到末尾，或逐个查看文件。",
+    ),
+    "cut-lines": Sentence(
+        en="This file has lines that are too long for this page. For high risk decide in the "
+        "window or the terminal, which show all of them.",
+        zh="此文件有本页面放不下的长行。高风险改动请在窗口或终端中审批，那里会完整显示。",
     ),
     "passkey-failed": Sentence(
         en="The passkey was not used. Nothing was approved.",

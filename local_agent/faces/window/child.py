@@ -22,11 +22,14 @@ from local_agent.actions.registry import ACTIONS
 from local_agent.cards import words
 from local_agent.cards.question import read_question
 from local_agent.faces.window.hands import DecisionButton, Hands
-from local_agent.faces.window.look import Look, bring_up, open_root
+from local_agent.faces.window.look import SIZE, Look, bring_up, open_root
 from local_agent.faces.window.page import (
     ARMING,
     CHECK,
     CLOSES,
+    CODE_FOR,
+    CODE_HOW,
+    CODE_TITLE,
     LATER,
     NARROW,
     NONE_TICKED,
@@ -40,12 +43,14 @@ from local_agent.faces.window.page import (
     WINDOW_TITLE,
     Page,
     code_missing,
+    drawable,
     page_of,
 )
 from local_agent.faces.window.page import TRIAL as TRIAL_TEXT
 from local_agent.faces.window.panes import Content, Facts, Files, Pane
 from local_agent.faces.window.program import PRESSED, PROBE, TRIAL, TRIAL_S
 from local_agent.faces.window.wire import (
+    MAX_ANSWER,
     MAX_DIFF,
     MAX_TOLD,
     MAX_TYPED,
@@ -59,6 +64,7 @@ from local_agent.views.question import Question
 
 _TICK_MS: Final = 100
 _SIDE: Final = 340  # pixels at 96 dots per inch
+_CODE_SIZE: Final = (620, 360)
 _MAX_READ: Final = MAX_TOLD + MAX_DIFF + 1024
 
 
@@ -409,9 +415,17 @@ def run(source: BinaryIO, target: BinaryIO) -> int:
 
 
 def _try(raw: bytes) -> bytes:
-    """Show a window that asks nothing; return `PRESSED` when its button was, else nothing."""
-    told = loads(raw, max_bytes=MAX_TYPED)
+    """Show a window that asks nothing; return `PRESSED` when its button was, else nothing.
+
+    It says that it is a test, or a one-time code and what it is for.
+    """
+    told = loads(raw, max_bytes=MAX_ANSWER)
     lang: Lang = "zh" if told.get("lang") == "zh" else "en"
+    title, size, said = TRIAL_TITLE, SIZE, [(17, say(TRIAL_TEXT, lang))]
+    if code := told.get("code"):
+        facts = {**code, "title": drawable(code["title"][lang])}
+        title, size = CODE_TITLE, _CODE_SIZE
+        said = [(17, say(CODE_FOR, lang, **facts)), (34, code["once"]), (14, say(CODE_HOW, lang))]
     root = open_root()
     look = Look(root, "dark" if told.get("theme") == "dark" else "light")
     hands, pressed = Hands(root, SystemClock()), []
@@ -424,20 +438,21 @@ def _try(raw: bytes) -> bytes:
         later.enable(possible=hands.pointer_counts)
         root.after(_TICK_MS, tick)
 
-    root.title(say(TRIAL_TITLE, lang))
+    root.title(say(title, lang))
     root.configure(background=look.palette.ground)
     # From below as in a real one: the button is where it will be.
     later = DecisionButton(root, say(LATER, lang), hands=hands, act=press)
     later.pack(side="bottom", anchor="w", padx=look.px(110), pady=look.px(20))
-    text = tk.Label(root, text=say(TRIAL_TEXT, lang), font=look.font(17))
-    text.configure(background=look.palette.ground, foreground=look.palette.text)
-    text.configure(wraplength=look.px(700), justify="left")
-    text.pack(expand=True)
+    for points, words_ in said:
+        text = tk.Label(root, text=words_, font=look.font(points, mono=points == 34))
+        text.configure(background=look.palette.ground, foreground=look.palette.text)
+        text.configure(wraplength=look.px(size[0] - 60), justify="left")
+        text.pack(expand=True)
     hands.guard(root)
     root.protocol("WM_DELETE_WINDOW", root.destroy)
     root.after(TRIAL_S * 1000, root.destroy)
     tick()
-    bring_up(root, look)
+    bring_up(root, look, size)
     root.mainloop()
     return b"".join(pressed)
 

@@ -218,12 +218,12 @@ def open_root() -> tk.Tk:
     return root
 
 
-def bring_up(root: tk.Tk, look: Look) -> None:
+def bring_up(root: tk.Tk, look: Look, size: tuple[int, int] = SIZE) -> None:
     """Put the window in the middle of the screen, above the others, without taking the focus."""
     room = (root.winfo_screenwidth(), root.winfo_screenheight())
     margin = (look.px(40), look.px(80))
     width, height = (
-        min(look.px(want), have - edge) for want, have, edge in zip(SIZE, room, margin, strict=True)
+        min(look.px(want), have - edge) for want, have, edge in zip(size, room, margin, strict=True)
     )
     root.minsize(min(look.px(LEAST[0]), width), min(look.px(LEAST[1]), height))
     left, top = (room[0] - width) // 2, max((room[1] - height) // 2 - look.px(16), 0)

@@ -40,6 +40,16 @@ TRIAL: Final = Sentence(
     "Press Later. Buttons count only after the window has stood still for a moment.",
     zh="这是测试窗口。需要你批准的请求会这样打开。\n\n请按“稍后”。窗口静止片刻之后按钮才有效。",
 )
+CODE_TITLE: Final = Sentence(en="One-time code · CodexBridge", zh="一次性代码 · CodexBridge")
+CODE_FOR: Final = Sentence(
+    en="{task}: {title}\nHIGH RISK · confirmation code {code}",
+    zh="{task}：{title}\n高风险 · 确认码 {code}",
+)
+CODE_HOW: Final = Sentence(
+    en="Type this one-time code on the page, if the page shows the same task and confirmation "
+    "code. It is good for one approval.",
+    zh="仅当页面显示相同的任务和确认码时，才在页面上输入这个一次性代码。它只能用于一次批准。",
+)
 
 REJECT: Final = Sentence(en="Reject", zh="拒绝")
 LATER: Final = Sentence(en="Later", zh="稍后")

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from common.errors import CodexBridgeError, UnavailableError
 from common.sentences import Lang
@@ -29,6 +30,8 @@ from local_agent.faces.window.wire import (
     encode_order,
 )
 from local_agent.sandbox.process import Exit, Limits, run_child
+from local_agent.views import to_json
+from local_agent.views.question import OneTimeCode
 
 Wanted = Literal["auto", "light", "dark"]
 
@@ -46,8 +49,8 @@ PASSED_ON: Final = (
     "LC_CTYPE",
 )
 PROBE: Final = b"probe\n"
-TRIAL: Final = b"trial\n"  # then the language and the theme, as JSON
-TRIAL_S: Final = 120
+TRIAL: Final = b"trial\n"  # then language, theme and perhaps a one-time code, as JSON
+TRIAL_S: Final = 180
 PRESSED: Final = b"pressed\n"
 OPENS_WITHIN_S: Final = 30.0
 
@@ -77,11 +80,16 @@ async def is_dark(environ: Mapping[str, str]) -> bool:
     return b"prefer-dark" in said.stdout.parts()[0]
 
 
+ShowCode = Callable[[OneTimeCode, asyncio.Event], Coroutine[Any, Any, None]]
 Why = Literal["", "setting", "no-screen", "no-window"]
 
 
 def _show_nothing(_approval_id: str) -> None:
     """Show no window: there are none."""
+
+
+async def _show_no_code(_shown: OneTimeCode, _over: asyncio.Event) -> None:
+    """Show no code: there are no windows."""
 
 
 @dataclass(slots=True)
@@ -93,15 +101,17 @@ class Windows:
         why: Why there are none: they are switched off, there is no screen, or there is one and a
             window cannot be opened on it.
         show: Opens the window of an approval, for somebody at this machine who asks for it.
+        show_code: Shows a one-time code until the event is set.
     """
 
     state: Literal["looking", "on", "off"] = "looking"
     why: Why = ""
     show: Callable[[str], None] = _show_nothing
+    show_code: ShowCode = _show_no_code
 
-    def turn_on(self, show: Callable[[str], None]) -> None:
+    def turn_on(self, show: Callable[[str], None], show_code: ShowCode = _show_no_code) -> None:
         """Note that windows can be opened, and by what."""
-        self.state, self.why, self.show = "on", "", show
+        self.state, self.why, self.show, self.show_code = "on", "", show, show_code
 
     def turn_off(self, why: Why) -> None:
         """Note that there are none, and why."""
@@ -136,6 +146,14 @@ class WindowProgram:
         except (CodexBridgeError, OSError):
             return False
         return exit_.ok and exit_.stdout.parts()[0] == PRESSED
+
+    async def show_code(
+        self, shown: OneTimeCode, lang: Lang, theme: Theme, over: asyncio.Event
+    ) -> None:
+        """Show a one-time code, and what it is for, until ``over`` is set or a person closes it."""
+        said = TRIAL + canonical({"lang": lang, "theme": theme, "code": to_json(shown)})
+        with suppress(CodexBridgeError, OSError):
+            await self._run(said, seconds=TRIAL_S + OPENS_WITHIN_S, cancel=over)
 
     async def ask(self, order: Order, diff: bytes | None, *, cancel: asyncio.Event) -> Answer:
         """Show one question until it is answered, its time is over, or ``cancel`` is set.

@@ -1073,13 +1073,13 @@ OPS: Final = (
 @pytest.mark.parametrize("op", OPS)
 def test_no_guessed_path_approves(desk: Desk, waiting: str, op: str) -> None:
     shown = desk.visit.get(f"/api/tasks/{waiting}").send().json()
-    approval, digest = shown["approval"]["approval_id"], shown["question"]["digest"]
+    approval, code = shown["approval"]["approval_id"], shown["question"]["code"]
     content = {
         "task": waiting,
         "approval_id": approval,
-        "digest": digest,
-        "code": digest[:8],
-        "typed": digest[:8],
+        "digest": "0" * 64,
+        "code": code,
+        "typed": code,
         "decision": "approve",
         "approve": True,
         "lang": "en",
@@ -1103,7 +1103,7 @@ def assert_untouched(desk: Desk, short_id: str) -> None:
 
 
 ACTS: Final[Mapping[str, tuple[str, dict[str, object]]]] = {
-    "narrow-wrong-digest": ("narrow", {"digest": "0" * 64, "keep": ["shop/auth/login.py"]}),
+    "narrow-wrong-code": ("narrow", {"code": "0000-0000", "keep": ["shop/auth/login.py"]}),
     "narrow-nothing": ("narrow", {"keep": []}),
     "narrow-unknown-file": ("narrow", {"keep": ["/etc/passwd"]}),
     "narrow-wrong-kinds": ("narrow", {"keep": "all", "hunks": [1]}),
@@ -1119,7 +1119,7 @@ ACTS: Final[Mapping[str, tuple[str, dict[str, object]]]] = {
         },
     ),
     "narrow-unknown-approval": ("narrow", {"approval_id": "x"}),
-    "check-wrong-digest": ("check", {"digest": "0" * 64}),
+    "check-wrong-code": ("check", {"code": "0000-0000"}),
     "undo-of-no-kind": ("undo", {"only": {"a": 1}}),
     "retry-what-waits": ("retry", {"may_have_run": True}),
     "resume-no-run": ("resume", {}),
@@ -1135,7 +1135,7 @@ def test_no_request_of_the_page_has_a_change_made(
     shown = desk.visit.get(f"/api/tasks/{waiting}").send().json()
     named = {
         "approval_id": shown["approval"]["approval_id"],
-        "digest": shown["question"]["digest"],
+        "code": shown["question"]["code"],
         "lang": "en",
     }
     answer = desk.visit.post(f"/api/tasks/{waiting}/{verb}", **named | content).send()
@@ -1176,8 +1176,7 @@ SAID: Final = (
 @pytest.mark.parametrize("text", SAID)
 def test_no_words_written_on_the_page_approve(desk: Desk, waiting: str, text: str) -> None:
     shown = desk.visit.get(f"/api/tasks/{waiting}").send().json()
-    code = shown["question"]["digest"][:8].upper()
-    said = text.format(task=waiting, code=f"{code[:4]}-{code[4:]}")
+    said = text.format(task=waiting, code=shown["question"]["code"])
     for words in (said, f"@dev {said}"):
         answer = desk.visit.post("/api/ask", text=words, workspace="", lang="en").send()
         assert answer.status == 200

@@ -604,14 +604,14 @@ async def test_what_a_script_in_our_page_would_do_the_policy_refuses(
 
 
 TRY_ALL: Final = """
-async ({task, approval, digest}) => {
+async ({task, approval, code}) => {
   const token = localStorage.getItem("token");
   const ops = ["approve", "decide", "reject", "apply", "execute", "confirm", "grant", "run", "yes",
     "rotate", "open_page", "shut_page", "workspaces_changed", "models_test", "diff", "show",
     "follow", "refresh", "status"];
   const verbs = ["narrow", "check", "undo", "want", "retry", "resume", "roll_back", "remind"];
   const body = JSON.stringify({task, approval_id: approval, digest: "0".repeat(64), lang: "en",
-    code: digest.slice(0, 8), typed: digest.slice(0, 8), approve: true, decision: "approve",
+    code, typed: code, approve: true, decision: "approve",
     keep: [], hunks: {}});
   const found = [];
   const ask = async (method, path) => {
@@ -652,11 +652,12 @@ async def test_no_script_in_our_own_page_can_approve(desk: Desk, browser: Browse
             {
                 "task": short_id,
                 "approval": told["approval"]["approval_id"],
-                "digest": told["question"]["digest"],
+                "code": told["question"]["code"],
             },
         )
     assert set(answered) <= {
         "GET /api/status",
+        "POST /api/tasks/TASK/check",  # has a try on a copy asked for, under an approval of its own
         "POST /api/tasks/TASK/remind",
         "POST /api/tasks/TASK/undo",  # a task of its own, which finds nothing to undo
         "POST /api/tasks/TASK/want",  # has it asked for, as it is already

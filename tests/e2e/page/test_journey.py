@@ -376,8 +376,13 @@ async def test_a_passkey_is_added_at_a_terminal_and_approves_on_the_page(
     await button.click()
     await state(page, "completed")
     assert "backoff" in login(shop)
-    receipt = await asyncio.to_thread(lambda: shop.place.run("receipt", short_id).stdout)
-    assert '"passkey"' in receipt
+    run, file = shop.place.run, str(shop.place.root / "receipt.json")
+    await asyncio.to_thread(run, "receipt", short_id, "--output", file)
+    key = (await asyncio.to_thread(run, "receipt", "key")).stdout.strip()
+    said = (await asyncio.to_thread(run, "receipt", "verify", file, "--key", key)).stdout
+    assert "signed this digest" in said
+    listed = (await asyncio.to_thread(run, "passkey", "list")).stdout
+    assert re.search(r"[0-9A-Z]{4}-[0-9A-Z]{4}", listed)[0] in said  # type: ignore[index]
 
 
 def _add_passkey(shop: Shop, page: Page, loop: asyncio.AbstractEventLoop) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import copy
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +30,7 @@ from common.sentences import RECEIPT_FAULTS
 from common.signing import APPROVAL, RECEIPT, SigningKey
 from common.strict_json import canonical
 from tests.each import each
+from tests.passkey_desk import assertion
 
 pytestmark = pytest.mark.heavy
 
@@ -246,7 +249,73 @@ def test_it_is_bounded_before_it_is_read() -> None:
 
 
 def test_a_receipt_of_a_later_form_says_so() -> None:
-    assert fault(b'{"v":2,"anything":{}}') == "newer"
+    assert fault(b'{"v":3,"anything":{}}') == "newer"
+
+
+def by_passkey(record: dict[str, str] | None, **said: Any) -> dict[str, Any]:
+    """Return the facts of an approval by passkey; of an older release where nothing is kept."""
+    named = hashlib.sha256(canonical(record)).hexdigest() if record else None
+    newer = {"v": 3, "risk": "normal", "assertion_sha256": named} if record else {}
+    words = a_statement(**{"approver": "passkey", **newer, **said})
+    signature = text(OLD.sign(APPROVAL, words.encode()))
+    approval = {"approver": "passkey", "statement": words, "signature": signature}
+    found: dict[str, Any] = facts()["approval"] | approval
+    return found | ({"assertion": record} if record else {})
+
+
+KEYS: dict[str, Any] = {
+    "ES256": ec.generate_private_key(ec.SECP256R1()),
+    "EdDSA": ed25519.Ed25519PrivateKey.generate(),
+    "RS256": rsa.generate_private_key(65537, 2048),
+}
+
+
+@pytest.mark.requirement("P6")
+@each("kind", KEYS)
+def test_what_a_passkey_signed_is_proved_offline(kind: str) -> None:
+    record = assertion(DIGEST, KEYS[kind])
+    made = sign_receipt(AGENT, facts(approval=by_passkey(record)))
+    receipt = verify_receipt(made, key=AGENT.public)
+    assert (json.loads(made)["v"], receipt.decision) == (2, "approve")
+    assert receipt.facts["approval"]["assertion"] == record
+
+
+def test_a_receipt_of_before_says_what_it_said() -> None:
+    made = sign_receipt(AGENT, facts(approval=by_passkey(None)))
+    assert json.loads(made)["v"] == 1
+    assert verify_receipt(made, key=AGENT.public).decision == "approve"
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "another digest": by_passkey(assertion("cd" * 32)),
+    "another challenge": by_passkey(assertion(DIGEST, challenge=DIGEST)),
+    "a registration": by_passkey(assertion(DIGEST, type="webauthn.create")),
+    "another origin": by_passkey(assertion(DIGEST, origin="https://evil.example")),
+    "another relying party": by_passkey(assertion(DIGEST, rp_id="evil.example")),
+    "in a frame": by_passkey(assertion(DIGEST, cross_origin=True)),
+    "nobody was verified": by_passkey(assertion(DIGEST, flags=1)),
+    "another signature": by_passkey(
+        assertion(DIGEST) | {"signature": assertion(DIGEST)["signature"]}
+    ),
+    "another key": by_passkey(assertion(DIGEST) | {"public_key": assertion(DIGEST)["public_key"]}),
+    "no key": by_passkey(assertion(DIGEST) | {"public_key": text(b"no key")}),
+    "a field more": by_passkey(assertion(DIGEST) | {"more": "x"}),
+    "a field less": by_passkey({"passkey": "5a" * 32}),
+    "taken out": {k: v for k, v in by_passkey(assertion(DIGEST)).items() if k != "assertion"},
+    "put in": by_passkey(None) | {"assertion": assertion(DIGEST)},
+    "another than was decided": by_passkey(assertion(DIGEST)) | {"assertion": assertion(DIGEST)},
+    "by a terminal": by_passkey(assertion(DIGEST), approver="terminal") | {"approver": "terminal"},
+    "undecided": by_passkey(assertion(DIGEST))
+    | dict.fromkeys(("decided_at", "approver", "statement", "signature", "public_key"))
+    | {"state": "expired"},
+}
+
+
+@each("how", WRONG)
+def test_what_a_passkey_did_not_sign_proves_nothing(how: str) -> None:
+    with pytest.raises(AuthError) as caught:
+        sign_receipt(AGENT, facts(approval=WRONG[how]))
+    assert caught.value.facts == {"what": "decision"}
 
 
 def test_another_machines_receipt_is_not_this_ones() -> None:

@@ -1,6 +1,6 @@
 // @ts-check
 /** Diffs: old beside new or one below the other, every line as the agent made it visible. */
-import { Component, Shown, api, bare, html, t, say, useEffect, useState, whyOf } from "/kit/kit.js";
+import { Component, Shown, api, bare, html, t, say, useEffect, useRef, useState, whyOf } from "/kit/kit.js";
 
 /** @typedef {[number, string, [number, number][], number]} Side number, text, marks, cut */
 /** @typedef {{ kind: string, old?: Side, new?: Side, section?: string, first?: number[] }} Row */
@@ -8,18 +8,19 @@ import { Component, Shown, api, bare, html, t, say, useEffect, useState, whyOf }
 
 const OPENS_BELOW = 400; // rows of a file
 const OPENS_IN_ALL = 2000; // rows that open by themselves
+const LOOK_MS = 150; // between two looks at whether an end is still covered
 const BLOCK = 80; // rows that are laid out together once they come into sight
 const NARROW = matchMedia("(max-width: 860px)");
 
 /**
  * All files of a change.
  * @param {{
- *   task: string, files: File[], version: string,
+ *   task: string, files: File[], version: string, saw?: (ends: number[]) => void,
  *   choice?: Choice, choose?: (choice: Choice) => void,
- * }} props `version` changes when the files do.
+ * }} props `version` changes when the files do; `saw` hears whose last row was on the screen.
  * @typedef {Record<string, true | number[]>} Choice What is kept: all of a file, or some hunks.
  */
-export function Diff({ task, files, version, choice, choose }) {
+export function Diff({ task, files, version, saw, choice, choose }) {
   const [side, setSide] = useState(
     !NARROW.matches && localStorage.getItem("diff") !== "unified");
   const set = (/** @type {boolean} */ beside) => {
@@ -28,6 +29,10 @@ export function Diff({ task, files, version, choice, choose }) {
   };
   const added = sum(files, "added"), removed = sum(files, "removed");
   let opened = 0;
+  const ends = useRef(/** @type {Set<number>} */ (new Set())); // of the files that are laid out whole
+  // The end of the last one is the end of all, facts included, where nothing is left out before it.
+  const sawEnd = saw && ((/** @type {number} */ index) => saw(
+    index === files.length - 1 && ends.current.size === files.length ? [-1, ...ends.current] : [index]));
   return html`<section class="diff" aria-label=${t("files-of-change")}>
     <div class="diff-head">
       <strong>${t("files-count", { count: files.length })}</strong>
@@ -42,7 +47,8 @@ export function Diff({ task, files, version, choice, choose }) {
       const opens = file.rows <= OPENS_BELOW && opened + file.rows <= OPENS_IN_ALL;
       if (opens) opened += file.rows;
       return html`<${FileDiff} key=${`${version} ${file.path}`} task=${task} file=${file}
-        index=${index} beside=${side} opens=${opens} choice=${choice} choose=${choose} />`;
+        index=${index} beside=${side} opens=${opens} choice=${choice} choose=${choose}
+        ends=${ends.current} saw=${sawEnd} />`;
     })}
   </section>`;
 }
@@ -86,9 +92,10 @@ function FileTree({ files, task }) {
  * @param {{
  *   task: string, file: File, index: number, beside: boolean, opens: boolean,
  *   choice?: Choice, choose?: (choice: Choice) => void,
+ *   ends: Set<number>, saw?: (index: number) => void,
  * }} props
  */
-function FileDiff({ task, file, index, beside, opens, choice, choose }) {
+function FileDiff({ task, file, index, beside, opens, choice, choose, ends, saw }) {
   const [open, setOpen] = useState(opens);
   const [rows, setRows] = useState(/** @type {Row[]} */ ([]));
   const [more, setMore] = useState(0);
@@ -104,6 +111,8 @@ function FileDiff({ task, file, index, beside, opens, choice, choose }) {
   };
   useEffect(() => { if (open && file.is_text && !rows.length && file.rows) load(); }, [open]);
   const kept = choice?.[file.path];
+  const cut = rows.some((row) => row.old?.[3] || row.new?.[3]);
+  const whole = !file.is_text || !file.rows || (open && rows.length > 0 && !more && !cut);
   const keepFile = (/** @type {Event} */ event) => {
     const next = bare({ ...choice });
     if (/** @type {HTMLInputElement} */ (event.target).checked) next[file.path] = true;
@@ -114,7 +123,7 @@ function FileDiff({ task, file, index, beside, opens, choice, choose }) {
   return html`<article class="file" id=${anchor(task, index)} tabindex="-1" aria-label=${file.path}>
     <header>
       ${choose && html`<label class="keep"><input type="checkbox" checked=${Boolean(kept)}
-        onChange=${keepFile} /><span class="sr">${t("keep-file", { path: file.path })}</span></label>`}
+        indeterminate=${Array.isArray(kept)} onChange=${keepFile} /><span class="sr">${t("keep-file", { path: file.path })}</span></label>`}
       <span class="mono path"><${Shown} text=${name} /></span>
       <span class="chip">${t(`op-${file.op}`)}</span>
       ${file.is_text && html`<span class="good">+${file.added}</span>
@@ -137,7 +146,42 @@ function FileDiff({ task, file, index, beside, opens, choice, choose }) {
       }} hunks=${file.hunks} label=${file.path} />`}
     ${open && more > 0 && html`<button class="more" onClick=${load}>
       ${t("more-lines", { count: more })}</button>`}
+    ${saw && cut && html`<p class="notes warning">${t("cut-lines")}</p>`}
+    ${saw && whole && html`<${End} ends=${ends} index=${index} saw=${() => saw(index)} />`}
   </article>`;
+}
+
+/**
+ * The end of what is to be read.  It says once that it was seen: in sight, and covered by nothing.
+ * @param {{ saw: () => void, ends?: Set<number>, index?: number }} props
+ */
+export function End({ saw, ends, index = -1 }) {
+  const at = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const end = at.current;
+    if (!end) return undefined;
+    ends?.add(index);
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    let timer;
+    const look = () => {
+      const { left, top, width, height } = end.getBoundingClientRect();
+      if (document.elementFromPoint(left + width / 2, top + height / 2) !== end) return;
+      clearInterval(timer);
+      observer.disconnect();
+      saw();
+    };
+    const observer = new IntersectionObserver(([entry]) => {
+      clearInterval(timer);
+      if (entry.isIntersecting) timer = setInterval(look, LOOK_MS);
+    });
+    observer.observe(end);
+    return () => {
+      ends?.delete(index);
+      clearInterval(timer);
+      observer.disconnect();
+    };
+  }, []);
+  return html`<div class="end" ref=${at}></div>`;
 }
 
 /**

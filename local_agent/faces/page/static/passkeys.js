@@ -1,12 +1,13 @@
 // @ts-check
 /**
  * Approval by passkey, where the person has set one up, and adding one that a terminal asks for.
- * What is signed is the digest of exactly what is shown; the agent verifies all of it.
+ * What is signed is exactly what is shown and chosen; the agent verifies all of it.
  */
 import { ActButton, RefusedError, api, html, refusal, t, useEffect, useRef, useState, useStore } from "/kit/kit.js";
 import { store } from "/app.js";
 
 const ARMED_MS = 1500;
+const LOOK_MS = 2000; // between two looks at whether a one-time code could be shown
 
 /** A promise of the browser's own that a person may turn down. @template T @param {Promise<T>} asked */
 async function turned(asked) {
@@ -50,26 +51,62 @@ function useArmed(on) {
   return { at, armed };
 }
 
-/** @param {{ question: import("/views.js").PageQuestion, approval: string }} props */
-export function Passkey({ question, approval }) {
+/** What would show a one-time code now; null until it is known. @param {boolean} needed */
+function useCodesIn(needed) {
+  const [where, set] = useState(/** @type {string | null} */ (null));
+  useEffect(() => {
+    if (!needed) return undefined;
+    const look = () => api.get("/api/passkeys").then((told) => set(told.codes_in), () => {});
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [needed]);
+  return where;
+}
+
+/**
+ * @param {{
+ *   question: import("/views.js").PageQuestion, approval: string, sent: object, seen: boolean,
+ * }} props `sent` says which question it is and what is chosen of it, `seen` that it was all read.
+ */
+export function Passkey({ question, approval, sent, seen }) {
   const boot = useStore(store, (state) => state.boot);
+  const [touch, setTouch] = useState(/** @type {{ digest: string, options: any } | null} */ (null));
   const [typed, setTyped] = useState("");
-  const { at, armed } = useArmed(question.digest);
-  if (!boot.passkeys || location.hostname !== "localhost" || !window.PublicKeyCredential) return null;
-  const approve = async () => {
-    const path = `/api/approvals/${encodeURIComponent(approval)}`;
-    const options = await api.post(`${path}/options`, { digest: question.digest });
+  const high = question.high_risk;
+  const can = boot.passkeys && location.hostname === "localhost" && Boolean(window.PublicKeyCredential);
+  const codesIn = useCodesIn(can && high);
+  const offered = !high || (seen && Boolean(codesIn));
+  const { at, armed } = useArmed(`${offered} ${touch !== null}`);
+  if (!can) return null;
+  const path = `/api/approvals/${encodeURIComponent(approval)}`;
+  const sign = async (/** @type {{ digest: string, options: any }} */ { digest, options }) => {
     const signed = await turned(navigator.credentials.get({
       publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }));
     const answer = /** @type {PublicKeyCredential} */ (signed).toJSON();
-    await api.post(`${path}/passkey`, { digest: question.digest, answer, typed });
+    try {
+      await api.post(`${path}/passkey`, { digest, answer, typed });
+    } catch (error) {
+      // Whatever else was wrong, the touch is over: it is asked for again.
+      if (!(error instanceof RefusedError && error.told.code === "passkey.wrong-once")) setTouch(null);
+      setTyped("");
+      throw error;
+    }
+  };
+  const approve = async () => {
+    const asked = await api.post(`${path}/options`, sent);
+    if (high) setTouch(asked);
+    else await sign(asked);
   };
   return html`<span class="passkey" ref=${at}>
-    ${question.high_risk && html`<label>${t("passkey-code")} <input type="text" class="mono" size="10"
+    ${high && codesIn === "" ? html`<span class="quiet">${t("passkey-no-display")}</span>`
+      : high && !seen && html`<span class="quiet">${t("read-first")}</span>`}
+    ${touch && codesIn !== "" && html`<label>${t(`passkey-code-${codesIn}`)} <input type="text" class="mono" size="8"
       autocomplete="off" spellcheck="false" value=${typed}
       onInput=${(/** @type {any} */ event) => setTyped(event.target.value)} /></label>`}
-    <${ActButton} act=${approve} title=${t("passkey-how")}
-      disabled=${!armed || (question.high_risk && !typed.trim())}>${t("passkey-approve")}</${ActButton}></span>`;
+    ${codesIn !== "" && html`<${ActButton} act=${touch ? () => sign(touch) : approve}
+      title=${t("passkey-how")} disabled=${!armed || !offered || (touch && !typed.trim())}>
+      ${t(touch ? "passkey-sign" : "passkey-approve")}</${ActButton}>`}</span>`;
 }
 
 /** Where the link of `codexbridge passkey add` leads. */

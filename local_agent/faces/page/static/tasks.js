@@ -5,7 +5,7 @@ import {
   t, timeLeft, useEffect, useLayoutEffect, useMemo, useNow, useRef, useState, useStore, whyOf,
 } from "/kit/kit.js";
 import { announce, go, store, useMessages } from "/app.js";
-import { Diff } from "/diff.js";
+import { Diff, End } from "/diff.js";
 import { Passkey } from "/passkeys.js";
 import { Markdown } from "/markdown.js";
 
@@ -275,6 +275,8 @@ function useTask(id) {
 /** @param {{ id: string, revise: (task: string) => void }} props */
 function TaskPage({ id, revise }) {
   const { told, why, stream } = useTask(id);
+  const chosen = useChosen(told);
+  const seen = useSeen(told);
   if (!told) {
     return html`<div class="empty"><h1>${id}</h1><p role=${why ? "alert" : undefined}>${why || t("loading")}</p></div>`;
   }
@@ -294,14 +296,52 @@ function TaskPage({ id, revise }) {
       <${Messages} told=${told} />
       ${told.task.playbook_run && html`<${RunSteps} run=${told.task.playbook_run} steps=${told.steps} />`}
       <${Answer} told=${told} stream=${stream} />
-      ${told.question && isOpen(told) ? html`<${QuestionPart} told=${told} />`
-        : told.files.length > 0 && html`<${Diff} task=${told.task.short_id} files=${told.files}
-            version=${told.question?.digest ?? "proposed"} />`}
+      ${told.question && isOpen(told) ? html`<${QuestionPart} told=${told} chosen=${chosen} saw=${seen.saw} />`
+        : html`<${Decided} told=${told} />
+          ${told.files.length > 0 && html`<${Diff} task=${told.task.short_id} files=${told.files}
+            version=${told.approval?.approval_id ?? "proposed"} />`}`}
       <${Outcome} told=${told} />
-      <${Actions} told=${told} revise=${revise} />
+      <${Actions} told=${told} revise=${revise} chosen=${chosen} seen=${seen.all} />
       <${Small} told=${told} />
     </section>
   </article>`;
+}
+
+/**
+ * What is chosen of the files that are asked about: all, until the person unticks something.
+ * @param {Told | null} told @returns {Chosen}
+ * @typedef {{ choice: import("/diff.js").Choice, choose: (choice: import("/diff.js").Choice) => void, whole: boolean, sent: object }} Chosen
+ */
+function useChosen(told) {
+  const files = told?.files ?? [], id = told?.approval?.approval_id ?? "";
+  const all = useMemo(
+    () => bare(Object.fromEntries(files.map((file) => [file.path, /** @type {true} */ (true)]))),
+    [id, files.length]);
+  const [state, set] = useState({ id, choice: /** @type {import("/diff.js").Choice} */ (all) });
+  const choice = state.id === id ? state.choice : all; // of an older question nothing is kept
+  return {
+    choice,
+    choose: (/** @type {import("/diff.js").Choice} */ next) => set({ id, choice: next }),
+    whole: files.every((file) => choice[file.path] === true),
+    sent: {
+      approval_id: id,
+      code: told?.approval?.code,
+      keep: Object.keys(choice),
+      hunks: Object.fromEntries(Object.entries(choice).filter(([, kept]) => kept !== true)),
+    },
+  };
+}
+
+/** What was on the screen to its end: the facts (-1) and each file. @param {Told | null} told */
+function useSeen(told) {
+  const id = told?.approval?.approval_id ?? "", count = told?.files.length ?? 0;
+  const [state, set] = useState({ id, seen: new Set([NaN]) });
+  const seen = state.id === id ? state.seen : new Set();
+  const saw = (/** @type {number[]} */ ends) => set((/** @type {typeof state} */ old) => ({
+    id, seen: new Set([...(old.id === id ? old.seen : []), ...ends]) }));
+  // The files of several steps are not all of them: commands stand between, among the facts.
+  const besides = count && told?.question?.action !== "steps" ? [] : [-1];
+  return { saw, all: [...besides, ...Array(count).keys()].every((one) => seen.has(one)) };
 }
 
 /** @param {Told} told */
@@ -427,8 +467,8 @@ const STEP_MARKS = {
 
 // -- a question -----------------------------------------------------------------------------------
 
-/** @param {{ told: Told }} props */
-function QuestionPart({ told }) {
+/** @param {{ told: Told, chosen: Chosen, saw: (ends: number[]) => void }} props */
+function QuestionPart({ told, chosen, saw }) {
   const now = useNow();
   const asked = told.question, approval = told.approval;
   if (!asked || !approval) return null;
@@ -445,16 +485,35 @@ function QuestionPart({ told }) {
         ${asked.commit && html` <span class="quiet">${t("at-commit", { commit: asked.commit.slice(0, 12) })}</span>`}</dd>
       ${asked.reasons.length > 0 && html`<dt>${t("why-risky")}</dt><dd><ul>${asked.reasons.map(
         (/** @type {any} */ reason) => html`<li class=${asked.high_risk ? "danger" : ""}>${say(reason)}</li>`)}</ul></dd>`}
-      ${asked.parts.flat().filter((/** @type {any} */ part) => part.kind !== "said" || !told.task.speech)
-        .map((/** @type {any} */ part) => html`<${Part} part=${part} />`)}
+      <${Parts} told=${told} />
       ${asked.check && html`<dt>${t("checked")}</dt><dd class=${asked.check.tone}>
         ${asked.check.mark} ${say(asked.check.said)}</dd>`}
       <dt>${t("to-chat")}</dt><dd>${say(asked.afterwards)}</dd>
       <dt>${t("undo-said")}</dt><dd class=${asked.lasts ? "strong danger" : ""}>${say(asked.undo)}</dd>
       <dt>${t("code")}</dt><dd><span class="code">${asked.code}</span> <span class="quiet">${t("code-how")}</span></dd>
     </dl>
-    <${Proposed} told=${told} />
+    <${End} key=${approval.approval_id} saw=${() => saw([-1])} />
+    <${Proposed} told=${told} chosen=${chosen} saw=${saw} />
   </section>`;
+}
+
+/** What was decided on, once it is. @param {{ told: Told }} props */
+function Decided({ told }) {
+  const { approval, question } = told;
+  if (!approval?.decided_at) return null;
+  return html`<section aria-label=${t("decided")}>
+    <p>${t(approval.state === "rejected" ? "decided-no" : "decided-yes", {
+      face: t(`face-${approval.approver}`), when: exactMoment(approval.decided_at) })}
+      ${" "}<span class="code">${approval.code}</span></p>
+    ${question && html`<dl class="facts"><${Parts} told=${told} /></dl>`}
+  </section>`;
+}
+
+/** What would be done, or was, as it is sealed. @param {{ told: Told }} props */
+function Parts({ told }) {
+  return (told.question?.parts ?? []).flat()
+    .filter((/** @type {any} */ part) => part.kind !== "said" || !told.task.speech)
+    .map((/** @type {any} */ part) => html`<${Part} part=${part} />`);
 }
 
 /** @param {{ part: any }} props */
@@ -464,8 +523,7 @@ function Part({ part }) {
       return html`<dt>${say(part.label)}</dt><dd class=${part.exact ? "mono" : ""}>${part.values.map(
         (/** @type {any} */ value) => html`<p class=${`value ${value.tone}`}><${Shown} text=${say(value.text)} /></p>`)}</dd>`;
     case "lines":
-      return html`<dt></dt><dd><ol class="script mono" start=${part.first}>${part.parts.map(
-        (/** @type {string} */ line) => html`<li><${Shown} text=${line} /></li>`)}</ol></dd>`;
+      return html`<dt></dt><dd class="mono"><${Script} lines=${part.parts} first=${part.first} /></dd>`;
     case "steps":
       return html`<dt>${t("steps")}</dt><dd><ol>${part.steps.map((/** @type {any} */ step) => html`<li>
         <span class="pill">${t(`effect-${step.effect}`)}</span> ${say(step.what)}</li>`)}</ol></dd>`;
@@ -477,15 +535,21 @@ function Part({ part }) {
   }
 }
 
-/** The diff of what is asked, and the choice of a part of it. @param {{ told: Told }} props */
-function Proposed({ told }) {
+/** Each line under its number; an argument of several lines has them numbered within it. */
+/** @param {{ lines: readonly string[], first: number }} props */
+function Script({ lines, first }) {
+  return html`<ol class="script" start=${first}>${lines.map((line) => html`<li>${line.includes("\n")
+    ? html`<${Script} lines=${line.split("\n")} first=${1} />` : html`<${Shown} text=${line} />`}</li>`)}</ol>`;
+}
+
+/**
+ * The diff of what is asked, and the choice of a part of it.
+ * @param {{ told: Told, chosen: Chosen, saw: (ends: number[]) => void }} props
+ */
+function Proposed({ told, chosen, saw }) {
   const { files, approval, question } = told;
+  const { choice, choose, whole, sent } = chosen;
   const task = told.task.short_id;
-  const whole = useMemo(
-    () => bare(Object.fromEntries(files.map((file) => [file.path, /** @type {true} */ (true)]))),
-    [question?.digest]);
-  const [choice, setChoice] = useState(/** @type {import("/diff.js").Choice} */ (whole));
-  useEffect(() => setChoice(whole), [whole]);
   if (!files.length || !approval || !question) return null;
   const can = approval.can_narrow || (files.length === 1 && files[0].hunks > 1 && question.action === "apply_diff");
   const total = files.reduce((all, file) => all + Math.max(file.hunks, 1), 0);
@@ -493,25 +557,21 @@ function Proposed({ told }) {
     const kept = choice[file.path];
     return all + (kept === true ? Math.max(file.hunks, 1) : kept?.length ?? 0);
   }, 0);
-  const narrow = () => api.post(`/api/tasks/${task}/narrow`, {
-    approval_id: approval.approval_id,
-    digest: question.digest,
-    keep: Object.keys(choice),
-    hunks: Object.fromEntries(Object.entries(choice).filter(([, kept]) => kept !== true)),
-  });
-  return html`<${Diff} task=${task} files=${files} version=${question.digest}
-      choice=${can ? choice : undefined} choose=${can ? setChoice : undefined} />
-    ${can && count < total && html`<div class="narrowing card" role="status">
+  const narrow = () => api.post(`/api/tasks/${task}/narrow`, sent);
+  return html`<${Diff} task=${task} files=${files} version=${approval.approval_id} saw=${saw}
+      choice=${can ? choice : undefined} choose=${can ? choose : undefined} />
+    ${can && !whole && html`<div class="narrowing card" role="status">
       <${ActButton} class="main" act=${narrow} disabled=${count === 0}>
         ${t("keep-chosen", { count, total })}</${ActButton}>
       <span class="quiet">${t("keep-how")}</span></div>`}`;
 }
 
-/** Have the question brought before the person, on this machine. @param {{ task: string }} props */
-export function Remind({ task }) {
+/** Have the question brought before the person, on this machine. */
+/** @param {{ task: string, sent?: object }} props */
+export function Remind({ task, sent = {} }) {
   const [said, setSaid] = useState("");
   const act = async () => {
-    const { window: opens } = await api.post(`/api/tasks/${task}/remind`, { lang: lang() });
+    const { window: opens } = await api.post(`/api/tasks/${task}/remind`, sent);
     setSaid(t(opens ? "window-opens" : "no-window", { task }));
   };
   return html`<${ActButton} class="main" act=${act} title=${t("ask-here-how")}>${t("ask-here")}</${ActButton}>
@@ -549,28 +609,29 @@ function RunOutput({ run, task }) {
         ${" "}<span class="mono"><${Shown} text=${file.path} /></span></li>`)}</ul>`}`;
 }
 
-/** @param {{ told: Told, revise: (task: string) => void }} props */
-function Actions({ told, revise }) {
+/** @param {{ told: Told, revise: (task: string) => void, chosen: Chosen, seen: boolean }} props */
+function Actions({ told, revise, chosen, seen }) {
   const { task, approval, question } = told;
   const id = task.short_id, over = ENDS.has(task.state);
+  const asks = isOpen(told) && chosen.whole; // of a part the only way on is to ask for it alone
   const [sure, setSure] = useState(false);
   const go_on = async (/** @type {string} */ verb, /** @type {object} */ more = {}) => {
     const { short_id } = await api.post(`/api/tasks/${id}/${verb}`, { lang: lang(), ...more });
     if (short_id && short_id !== id) go(`/tasks/${short_id}`);
   };
   const check = async () => {
-    const { short_id } = await api.post(`/api/tasks/${id}/check`, {
-      approval_id: approval?.approval_id, digest: question?.digest });
+    const { short_id } = await api.post(`/api/tasks/${id}/check`, chosen.sent);
     go(`/tasks/${short_id}`);
   };
   const receipt = async () => download(`${id}.receipt.json`, await api.text(`/api/tasks/${id}/receipt`), "application/json");
   const proposes = told.files.length > 0 && !task.change;
   const unknown = task.reason === "unknown";
   return html`<div class="actions">
-    ${isOpen(told) && html`<${Remind} task=${id} />`}
-    ${isOpen(told) && question && approval && html`<${Passkey} question=${question} approval=${approval.approval_id} />`}
+    ${asks && html`<${Remind} task=${id} sent=${question ? chosen.sent : {}} />`}
+    ${asks && question && approval && html`<${Passkey} key=${approval.approval_id} question=${question}
+      approval=${approval.approval_id} sent=${chosen.sent} seen=${seen} />`}
     ${task.rests && html`<${ActButton} class="main" title=${t("apply-how")} act=${() => go_on("want")}>${t("apply")}</${ActButton}>`}
-    ${isOpen(told) && approval?.can_check && html`<${ActButton} act=${check}>${t("check-first")}</${ActButton}>`}
+    ${asks && approval?.can_check && html`<${ActButton} act=${check}>${t("check-first")}</${ActButton}>`}
     ${proposes && (task.rests || isOpen(told) || over) && !task.replaced_by && task.speech
       && html`<button type="button" onClick=${() => revise(id)}>${t("revise")}</button>`}
     ${task.left_to_undo && task.left_to_undo.length > 0 && html`<${ActButton} act=${() => go_on("undo")}>${t("undo")}</${ActButton}>`}

@@ -246,6 +246,9 @@ export interface Output {
 /** How an approval stands. */
 export interface PageApproval {
   readonly approval_id: string;
+  readonly code: string;
+  readonly approver: string | null;
+  readonly decided_at: number | null;
   readonly state: string;
   readonly blocked: string;
   readonly can_narrow: boolean;
@@ -318,7 +321,6 @@ export interface PageQuestion {
   readonly title: Text;
   readonly high_risk: boolean;
   readonly code: string;
-  readonly digest: string;
   readonly expires_at: number;
   readonly machine: string;
   readonly workspace: string;
@@ -394,6 +396,7 @@ export interface PageVerb {
 /** All of them, oldest first. */
 export interface PasskeyList {
   readonly passkeys: ReadonlyArray<PasskeyView>;
+  readonly codes_in: string;
 }
 
 /** A passkey that may approve. */

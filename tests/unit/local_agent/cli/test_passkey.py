@@ -24,6 +24,12 @@ from tests.unit.local_agent.cli.terminal import in_front, reads, reads_all
 Captured = pytest.CaptureFixture[str]
 CODE = "7K3F-9Q2M"
 LAPTOP = {"name": "laptop", "code": CODE, "created_at": 1_700_000_000_000, "last_used_at": None}
+SHOWN = {
+    "task": "T-7K3F",
+    "title": {"en": "Delete\x1b[2J 2 files on dev-1?", "zh": "要删除吗？"},
+    "code": "7K3F-9Q2M",
+    "once": "8T0QXZ",
+}
 LINK = "http://localhost:8474/launch/abc"
 
 
@@ -40,7 +46,13 @@ class Ceremony(AgentDouble):
     async def answer(self, request: wire.Request) -> AsyncIterator[tuple[bool, Mapping[str, Any]]]:
         """Play the agent."""
         self.asked.append(request)
-        if request.op == "passkey_add":
+        if request.op == "passkey_codes":
+            try:
+                yield False, SHOWN
+                await self.ended.wait()
+            finally:
+                self.hung_up.set()
+        elif request.op == "passkey_add":
             async for step in self._add():
                 yield step
         else:
@@ -121,12 +133,30 @@ def test_enter_alone_and_ctrl_d_and_ctrl_c_add_nothing(ceremony: Ceremony, key: 
 
 
 @pytest.mark.requirement("R31")
+@pytest.mark.heavy
+def test_a_one_time_code_stands_beside_what_it_is_for(ceremony: Ceremony) -> None:
+    with in_front("passkey", "code", term="dumb") as screen:
+        seen = reads(screen, "good for one approval")
+        for word in ("T-7K3F: Delete", "2 files on dev-1?", "HIGH RISK", "7K3F-9Q2M", "8T0QXZ"):
+            assert word in seen
+        assert "\x1b[2J" not in seen
+        os.write(screen, b"\x03")
+        reads_all(screen)
+    assert ceremony.hung_up.wait(10)
+
+
+@pytest.mark.requirement("R31")
+@pytest.mark.parametrize("argv", [["passkey", "add", "laptop"], ["passkey", "code"]])
 @pytest.mark.parametrize("lang", LANGS)
 def test_what_is_no_terminal_adds_nothing(
-    agent: AgentDouble, capsys: Captured, monkeypatch: pytest.MonkeyPatch, lang: Lang
+    agent: AgentDouble,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+    lang: Lang,
+    argv: list[str],
 ) -> None:
     monkeypatch.setenv("LANG", "zh_CN.UTF-8" if lang == "zh" else "C.UTF-8")
-    assert codexbridge.main(["passkey", "add", "laptop"]) == 2
+    assert codexbridge.main(argv) == 2
     told = capsys.readouterr().err
     assert told == f"codexbridge: {say(ERRORS['passkey.no-terminal'], lang)}\n"
     assert agent.asked == []

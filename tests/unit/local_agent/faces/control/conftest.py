@@ -22,6 +22,7 @@ from local_agent.faces.control.operations import AgentOperations
 from local_agent.faces.control.wire import Content, Request, decode_answer, encode_event
 from local_agent.faces.page.passkeys import Passkeys
 from local_agent.faces.telling import Teller
+from local_agent.faces.window.program import Windows
 from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.flow.gate import Gate
 from local_agent.flow.ports import NewTask, RunWish
@@ -218,7 +219,7 @@ class Desk:
         self.rotations = 0
         self.forgotten = 0
         self.workspaces = OneWorkspace(Workspace(name="shop", path=folder, default=True))
-        self.passkeys = Passkeys(db, self.gate.entrance("passkey"), clock)
+        self.passkeys = Passkeys(db, self.gate.entrance("passkey"), clock, windows=Windows())
         self.operations = AgentOperations(
             db=db,
             gate=self.gate,

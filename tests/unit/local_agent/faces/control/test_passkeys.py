@@ -58,4 +58,10 @@ async def test_arguments_are_checked(desk: Desk, op: str) -> None:
 
 def test_no_operation_registers_or_approves_by_passkey() -> None:
     named = {op for op in OPS if "passkey" in op}
-    assert named == {"passkey_add", "passkey_confirm", "passkey_remove", "passkeys"}
+    assert named == {
+        "passkey_add",
+        "passkey_codes",
+        "passkey_confirm",
+        "passkey_remove",
+        "passkeys",
+    }

@@ -85,7 +85,8 @@ class PageDesk:
             workspaces=lambda: places,
             can_check=lambda asked: desk.engine.can_check(asked.seal),
         )
-        passkeys = Passkeys(desk.db, desk.gate.entrance("passkey"), desk.clock)
+        entrance = desk.gate.entrance("passkey")
+        passkeys = Passkeys(desk.db, entrance, desk.clock, windows=self.windows)
         operations = AgentOperations(
             db=desk.db,
             gate=desk.gate,

@@ -12,10 +12,13 @@ import pytest
 
 from common.ids import new_uuid
 from common.model.state import TaskState
+from common.seal import short_code
 from local_agent.faces.control.tasks import Answer
 from local_agent.faces.control.wire import Request
 from local_agent.faces.page import reading
 from local_agent.faces.page.words import catalogue
+from local_agent.store.approvals import StoredApproval
+from local_agent.store.passkeys import Passkey
 from local_agent.views import from_json
 from local_agent.views.audit import AuditCheck, AuditView
 from local_agent.views.files import FileView, FolderView
@@ -74,6 +77,15 @@ async def approve(place: Place, short_id: str, word: Any = "approve") -> Any:
     task = await waits(place, short_id)
     await place.desk.decide(await place.desk.waiting(task.task_id), word)
     return await place.desk.until(task.task_id, TaskState.COMPLETED, TaskState.REJECTED)
+
+
+async def newest(place: Place, short_id: str) -> StoredApproval:
+    """Return the newest approval of a task."""
+    journal = place.desk.db.journal
+    task = await place.desk.db.run(journal.tasks.named, short_id)
+    stored = await place.desk.db.run(journal.approvals.newest_of, task.task_id)
+    assert stored is not None
+    return stored
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -151,7 +163,7 @@ async def test_a_task_is_told_with_its_question_and_its_files(place: Place, tab:
     assert [moment.state for moment in told.timeline if moment.state][-1] == "WAITING_APPROVAL"
     assert (told.kind is not None, told.steps, told.streaming) == (True, (), "")
     stored = await place.desk.db.run(place.desk.db.journal.approvals.get, told.approval.approval_id)
-    assert told.question.digest == stored.digest
+    assert told.approval.code == told.question.code == short_code(stored.digest)
     assert told.row.expires_at == stored.expires_at
 
 
@@ -382,7 +394,7 @@ async def test_a_part_of_a_change_is_asked_for_alone(place: Place, tab: Tab) -> 
     short_id = await applied(place)
     asked = (await tab.read(f"/api/tasks/{short_id}"))["question"]
     approval_id = (await tab.read(f"/api/tasks/{short_id}"))["approval"]["approval_id"]
-    named = {"approval_id": approval_id, "digest": asked["digest"]}
+    named = {"approval_id": approval_id, "code": asked["code"]}
     chosen = named | {"keep": ["a.txt"], "hunks": {"a.txt": [1]}}
     assert await tab.act(f"/api/tasks/{short_id}/narrow", chosen) == {}
     task = await place.desk.db.run(place.desk.db.journal.tasks.named, short_id)
@@ -390,7 +402,7 @@ async def test_a_part_of_a_change_is_asked_for_alone(place: Place, tab: Tab) -> 
     told = from_json(PageTask, await tab.read(f"/api/tasks/{short_id}"))
     assert [(file.path, file.hunks) for file in told.files] == [("a.txt", 1)]
     assert told.question is not None
-    assert told.question.digest != asked["digest"]
+    assert told.question.code != asked["code"]
     # What stands no longer cannot be narrowed.
     again = await tab.post(f"/api/tasks/{short_id}/narrow", chosen)
     assert again.status in (403, 409)
@@ -399,7 +411,7 @@ async def test_a_part_of_a_change_is_asked_for_alone(place: Place, tab: Tab) -> 
 async def test_a_try_without_a_test_command_is_refused(place: Place, tab: Tab) -> None:
     short_id = await applied(place)
     told = await tab.read(f"/api/tasks/{short_id}")
-    body = {"approval_id": told["approval"]["approval_id"], "digest": told["question"]["digest"]}
+    body = {"approval_id": told["approval"]["approval_id"], "code": told["question"]["code"]}
     answer = await tab.post(f"/api/tasks/{short_id}/check", body)
     assert 400 <= answer.status < 500
     assert answer.json["error"]["en"] != answer.json["error"]["zh"]
@@ -416,9 +428,13 @@ async def test_a_change_is_tried_by_a_task_of_its_own(place: Place, tab: Tab) ->
                 yield step
 
     object.__setattr__(place.parts, "operations", Checked())
-    body = {"approval_id": "approval-1", "digest": "d"}
+    stored = await newest(place, short_id)
+    body = {"approval_id": stored.approval_id, "code": short_code(stored.digest)}
     assert await tab.act(f"/api/tasks/{short_id}/check", body) == {"short_id": short_id}
-    assert [(one.op, one.args) for one in asked] == [("check", body)]
+    named = {"approval_id": stored.approval_id, "digest": stored.digest}
+    assert [(one.op, one.args) for one in asked] == [("check", named)]
+    other = await tab.post(f"/api/tasks/{short_id}/check", body | {"code": "0000-0000"})
+    assert (other.status, other.json["error"]["code"]) == (400, "approval.digest-mismatch")
 
 
 async def test_a_run_is_begun_carried_on_and_taken_back(place: Place, tab: Tab) -> None:
@@ -496,8 +512,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "tasks/{task}/want": {"lang": "en"},
     "tasks/{task}/resume": {"lang": "en"},
     "tasks/{task}/roll_back": {"lang": "en"},
-    "tasks/{task}/narrow": {"approval_id": "x", "digest": "x", "keep": [], "hunks": {}},
-    "tasks/{task}/check": {"approval_id": "x", "digest": "x"},
+    "tasks/{task}/narrow": {"approval_id": "x", "code": "x", "keep": [], "hunks": {}},
+    "tasks/{task}/check": {"approval_id": "x", "code": "x"},
 }
 NO_TEXT: tuple[Any, ...] = (None, 1, True, [], {}, ["x"])
 NO_LIST: tuple[Any, ...] = (None, 1, True, "x", {}, [1], [None], [[]])
@@ -621,7 +637,6 @@ async def test_nothing_on_the_page_decides(place: Place, tab: Tab) -> None:
     told = await tab.read(f"/api/tasks/{short_id}")
     body = {
         "approval_id": told["approval"]["approval_id"],
-        "digest": told["question"]["digest"],
         "decision": "approve",
         "code": told["question"]["code"],
     }
@@ -630,6 +645,114 @@ async def test_nothing_on_the_page_decides(place: Place, tab: Tab) -> None:
     for path in (f"tasks/{short_id}/approve", f"tasks/{short_id}/reject"):
         assert (await tab.post(f"/api/{path}", body)).status == 404
     assert (await tab.read(f"/api/tasks/{short_id}"))["approval"]["state"] == "pending"
+
+
+@pytest.mark.requirement("P2")
+async def test_the_page_is_sent_a_digest_with_the_touch_alone(place: Place, tab: Tab) -> None:
+    open_, other = await applied(place), await applied(place)
+    digests = {name: (await newest(place, name)).digest for name in (open_, other)}
+    journal = place.desk.db.journal
+    key = Passkey(
+        credential_id=b"\1" * 16,
+        public_key=b"\2" * 77,
+        sign_count=0,
+        name="laptop",
+        aaguid="00",
+        created_at=1,
+    )
+    await place.desk.db.run(journal.passkeys.add, key)
+    sent = [json.dumps(await tab.read(f"/api/{path}")) for path in READS]
+    sent += [json.dumps(await tab.read(f"/api/tasks/{name}")) for name in digests]
+    async with tab.live() as live:
+        sent.append(json.dumps(await live.hear()))
+        place.server._live.changed((await newest(place, other)).task_id)
+        sent.append(json.dumps(await live.until(type="task")))
+    told = await tab.read(f"/api/tasks/{open_}")
+    approval_id, code = told["approval"]["approval_id"], told["approval"]["code"]
+    body = {"code": code, "keep": ["a.txt", "b.txt"], "hunks": {}}
+    asked = await tab.act(f"/api/approvals/{approval_id}/options", body)
+    assert asked["digest"] == digests[open_]
+    assert digests[other] not in json.dumps(asked)
+    for one in sent:
+        assert not any(digest in one for digest in digests.values()), one[:80]
+
+
+READS = (
+    "boot",
+    "status",
+    "tasks",
+    "audit",
+    "settings",
+    "statistics",
+    "passkeys",
+    "playbooks",
+)
+
+
+@pytest.mark.requirement("P2")
+async def test_what_is_not_chosen_whole_is_neither_signed_nor_asked_for(
+    place: Place, tab: Tab
+) -> None:
+    short_id = await applied(place)
+    stored = await newest(place, short_id)
+    shown: list[str] = []
+    place.windows.turn_on(shown.append)
+    named = {"approval_id": stored.approval_id, "code": short_code(stored.digest)}
+    whole: dict[str, Any] = {"keep": ["b.txt", "a.txt"], "hunks": {}}
+    paths = (f"tasks/{short_id}/remind", f"approvals/{stored.approval_id}/options")
+    chosen: dict[str, Any]
+    for chosen in (
+        {"keep": ["a.txt"]},
+        {"keep": []},
+        {"keep": ["a.txt", "b.txt", "c.txt"]},
+        {"keep": {"a.txt": True}},
+        {"keep": [{}, []]},
+        {"keep": None},
+        whole | {"hunks": {"a.txt": [0]}},
+        whole | {"hunks": {"a.txt": []}},
+    ):
+        for path in paths:
+            told = await tab.post(f"/api/{path}", named | chosen)
+            assert (told.status, told.json["error"]["code"]) == (400, "approval.not-whole"), chosen
+    other = await tab.post(f"/api/{paths[1]}", named | whole | {"code": "0000-0000"})
+    assert other.json["error"]["code"] == "approval.digest-mismatch"
+    assert not shown
+    assert (await tab.act(f"/api/{paths[0]}", named | whole))["window"]
+    told = await tab.post(f"/api/{paths[1]}", named | whole)
+    assert told.json["error"]["code"] == "passkey.none"  # that was all that is missing
+
+
+@pytest.mark.requirement("P6")
+async def test_what_was_approved_stays_told_once_it_has_ended(place: Place, tab: Tab) -> None:
+    task_id = await place.desk.ask("@dev run true x", workspace="shop")
+    short_id = (await place.desk.task(task_id)).short_id
+    asked = await place.desk.waiting(task_id)
+    await place.desk.decide(asked)
+    await place.desk.until(task_id, TaskState.COMPLETED)
+    told = await tab.read(f"/api/tasks/{short_id}")
+    approval, question = told["approval"], told["question"]
+    assert (approval["approver"], approval["code"]) == ("terminal", asked.code)
+    assert approval["decided_at"] > 0
+    parts = [part for section in question["parts"] for part in section]
+    assert [part["parts"] for part in parts if part["type"] == "lines"] == [["true", "x"]]
+    (sandbox,) = [part for part in parts if part.get("kind") == "sandbox"]
+    assert sandbox["values"][0]["text"]["en"] == "NOT SANDBOXED"
+
+
+async def test_a_narrowed_change_is_told_as_what_is_left_of_it(place: Place, tab: Tab) -> None:
+    short_id = await applied(place)
+    before = (await tab.read(f"/api/tasks/{short_id}"))["task"]
+    assert "2 files, +3 −1" in before["own"]
+    stored = await newest(place, short_id)
+    named = {"approval_id": stored.approval_id, "code": short_code(stored.digest)}
+    chosen = named | {"keep": ["a.txt"], "hunks": {"a.txt": [1]}}
+    await tab.act(f"/api/tasks/{short_id}/narrow", chosen)
+    await place.desk.waiting(stored.task_id, older=stored.approval_id)
+    task = (await tab.read(f"/api/tasks/{short_id}"))["task"]
+    for text in (task["own"], task["proposed"]):
+        assert "1 file, +1 −0" in text
+        assert "2 files" not in text
+        assert "b.txt" not in text
 
 
 async def test_an_agent_that_says_nothing_more_has_not_answered(place: Place, tab: Tab) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from common.diff.parse import parse_diff
 from common.errors import AuthError, CodexBridgeError
-from common.seal import Seal
+from common.seal import Seal, short_code
 from local_agent.actions.registry import ACTIONS
 from local_agent.faces.page.rendered import (
     MAX_LINE,
@@ -73,7 +73,7 @@ def test_a_question_of_every_action_is_read_back_as_it_was(name: str) -> None:
     again = from_json(PageQuestion, told)
     assert json.loads(json.dumps(to_json(again))) == told
     assert again.action == name.partition(",")[0].partition(" ")[0]
-    assert again.digest == windows.an_order(ALL[name][0], **ALL[name][2]).shown.digest
+    assert again.code == short_code(windows.an_order(ALL[name][0], **ALL[name][2]).shown.digest)
     assert again.high_risk
     kinds = {part["type"] for section in told["parts"] for part in section}
     assert kinds <= {"fact", "lines", "files", "steps", "diff"}
@@ -81,6 +81,24 @@ def test_a_question_of_every_action_is_read_back_as_it_was(name: str) -> None:
     for text in texts(told):
         assert text["en"].strip(), name
         assert text["zh"].strip(), name
+
+
+@each(
+    "command, first",
+    [
+        ({"script": "set -e\n\tmake\u202e x\n\necho done"}, 1),
+        ({"argv": ["bash", "-c", "set -e\n\tmake\u202e x\n\necho done"]}, 0),
+    ],
+)
+def test_a_script_has_its_lines_with_nothing_hidden_in_them(
+    command: dict[str, Any], first: int
+) -> None:
+    seal, diff = windows.a_command(**command)
+    question = Asked(windows.an_order(seal).shown, diff).question()
+    (lines,) = [part for section in question.parts for part in section if part["type"] == "lines"]
+    script = "\n".join(lines["parts"][2 * (1 - first) :]).strip("'")
+    assert script == "set -e\n\tmake⟨U+202E⟩ x\n\necho done"
+    assert lines["first"] == first
 
 
 @each("name, paths", [("apply_diff", 3), ("undo", 3), ("git_sync", 3), ("run_command", 0)])
