@@ -77,7 +77,13 @@ def _whole(reports: Sequence[Report], exit_code: int | None) -> Report | None:
         return None
     tests = [one for one in known if one.kind == "tests"] or known
     main = tests[-1] if exit_code != 0 or bad else tests[0]
-    said = [one for one in reports if one is not main and (one.bad or one.passed or one.note)]
+    # Counts without a name beside those of a runner could be a test's own words.
+    counted = main.kind == "problems"
+    said = [
+        one
+        for one in reports
+        if one is not main and (one.failures or one.note or (counted and one.passed))
+    ]
     if exit_code == 0 and not bad:
         said = []
         main = replace(main, note=None) if main.passed else main

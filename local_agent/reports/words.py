@@ -23,6 +23,7 @@ _PLACE_BYTES: Final = 120
 _MESSAGE_BYTES: Final = 160
 _NOTE_BYTES: Final = 200
 _HARDLY_MS: Final = 100
+_BESIDES: Final = 3  # lines at most besides the failures
 # A name that reads like a verdict does not stand in ours.
 _VERDICT: Final = re.compile(r"\d\s?(?:个|pass|fail|error|tests?\b)", re.IGNORECASE)
 _RULER: Final = re.compile(r"([=\-*─━])\1{2,}\s*")
@@ -153,7 +154,7 @@ def failure_lines(report: Report, lang: Lang, *, most: int) -> list[str]:
         lines.append(report.note)
     for one in report.also:
         lines.append(say(NAMED, lang, verdict=one.tool, name=one.note or counted(one, lang)))
-    return lines
+    return lines[: most + _BESIDES]
 
 
 def tells_why(report: Report) -> bool:

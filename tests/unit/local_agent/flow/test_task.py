@@ -78,6 +78,16 @@ async def test_every_reason_makes_a_result_that_the_gateway_takes(
     assert (body.reason, body.summary, body.state) == (reason, told, task.state)
 
 
+@pytest.mark.requirement("P7")
+async def test_words_that_bring_their_own_mark_reach_the_gateway_as_they_are(desk: Desk) -> None:
+    log, task = await received(desk)
+    for state in ("ROUTED", "CONTEXT_COLLECTED", "PROPOSING", "PROPOSAL_READY"):
+        task = await log.entered(task, TaskState(state))
+    await log.ended(task, Reason.COMPLETED, same("⚠ exit code 0, but"))
+    body = ResultBody.from_dict((await desk.reports())[-1])
+    assert body.summary == "⚠ exit code 0, but"
+
+
 async def test_a_waiting_event_is_one_that_the_gateway_takes(desk: Desk) -> None:
     log, task = await received(desk)
     for state in ("ROUTED", "CONTEXT_COLLECTED", "PROPOSING", "PROPOSAL_READY"):

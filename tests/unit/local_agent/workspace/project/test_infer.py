@@ -468,6 +468,7 @@ async def test_of_several_presets_a_person_chooses(tmp_path: Path) -> None:
         "ctest --preset fast",
         "ctest --preset slow",
     ]
+    odd: object
     for odd in ([], {"testPresets": {}}, {"testPresets": "default"}):
         files = PRESETS | {"CMakePresets.json": json.dumps(odd)}
         assert commands(await inferred(tmp_path, files)) == []
