@@ -31,7 +31,8 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def _cards(desk: Desk) -> list[tuple[str, Card]]:
     rows = await desk.store.read(lambda conn: conn.all("SELECT * FROM outbox ORDER BY id"))
-    return [(row["state"], Card.from_json(row["card"])) for row in rows if row["card"]]
+    due = [row for row in rows if row["due_at"] <= desk.clock.now().wall_ms]
+    return [(row["state"], Card.from_json(row["card"])) for row in due if row["card"]]
 
 
 async def _sent(desk: Desk) -> list[tuple[Card, str | None]]:
@@ -125,6 +126,7 @@ async def test_a_file_that_is_saved_again_and_again_has_its_tasks_told_of_once(d
         for task in tasks:
             waiting = WAITING | {"seal_code": f"AAAA-000{number}"}
             await desk.event(task, "WAITING_APPROVAL", waiting=waiting)
+        assert await _sent(desk) == []
     desk.clock.advance(30)  # a minute after the first of them
     told = [card for card, _ in await _sent(desk)]
     assert sorted(card.over for card in told) == [False, False, True, True]

@@ -149,6 +149,7 @@ async def test_what_was_approved_and_not_begun_is_asked_again_with_a_new_version
     told = (await desk.reports())[-1]
     assert told["waiting"]["seal_code"] == newer.code
     assert told["message"].startswith("Asked again")
+    assert "Run `pytest -q` in workspace shop" in told["message"], "what it is about"
     await desk.decide(newer)
     assert (await desk.until(task_id, *FINAL)).reason is Reason.COMPLETED
 

@@ -397,7 +397,7 @@ def test_what_goes_on_in_the_next_row_is_no_row_of_its_own(width: int) -> None:
         shown = page(asked, width=width).split("\n")
         assert not [line for line in shown if line.strip().startswith("deleted")], before
     url = f"https://git.example.com/{'x' * width}/Undo  yes"
-    shown = page(read_question(told(a_sync(None, url=url, branch="b" * width))), width=width)
-    rows = [line.strip() for line in shown.split("\n") if "xxx" in line or "bbb" in line]
+    push = page(read_question(told(a_sync(None, url=url, branch="b" * width))), width=width)
+    rows = [line.strip() for line in push.split("\n") if "xxx" in line or "bbb" in line]
     begun = ("Branch", "Pushed to", "https:", "2. REMOTE WRITE")
     assert all(row.startswith(("┆ ", *begun)) for row in rows), rows
