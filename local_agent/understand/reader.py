@@ -26,7 +26,7 @@ from local_agent.understand.reading import ACTS, DEEDS, MEANS, THRESHOLD, Kind, 
 
 MODEL: Final = Path(__file__).with_name("model.bin")
 DEED: Final = 0.99  # how likely all deeds together must be before one is taken up
-ASKED: Final = 0.25  # how likely it is to ask for a deed before that none was done is said
+ASKED: Final = 0.6  # how likely it is to ask for a deed before that none was done is said
 PLANNED: Final = 0.56  # how likely a change must be before it is answered with a plan
 BARRED: Final = 0.1  # how likely the rest must be before a barred deed is read as something else
 _SUMMARY_BYTES: Final = 120
