@@ -227,10 +227,8 @@ class Approving:
             task = await self._store.get(asked.task_id)
             seal = question(asked).seal
             operation = self._operations[seal.action]
-            whole = _result(task)
-            narrowed = await operation.narrowed(whole, seal, keep, hunks)
-            workspace = await self._workspace(task)
-            narrowed = retold(narrowed, whole, workspace.name, task.lang)
+            narrowed = await operation.narrowed(whole := _result(task), seal, keep, hunks)
+            narrowed = retold(narrowed, whole, (await self._workspace(task)).name, task.lang)
             await self._gate.withdraw(task.task_id)
             # What was decided meanwhile stands, whole, and nobody hears of a part.
             check_withdrawn(await self._store.approval(approval_id))
@@ -453,8 +451,7 @@ def _asking(opening: Words, asked: PendingApproval, lang: Lang) -> str:
 
 
 def _asked_again(why: Sentence, summary: str, lang: Lang) -> str:
-    what = summary.partition("\n")[0]
-    return say(words.ASKED_AGAIN, lang, what=what, why=say(why, lang))
+    return say(words.ASKED_AGAIN, lang, what=summary.partition("\n")[0], why=say(why, lang))
 
 
 def _stopped(summary: Words, lang: Lang) -> str:

@@ -94,11 +94,9 @@ def encode_order(order: dict[str, Any]) -> str:
 
 
 def main(encoded: str, argv: list[str]) -> None:
-    """Start the program, watch it to its end, leave nothing behind, report."""
+    """Start the program, watch it to its end, leave nothing behind, report, and let go."""
     order = marshal.loads(bytes.fromhex(encoded))  # noqa: S302 - the agent alone starts this
-    order["report"] = _aside(order["report"])
-    if order["held"] is not None:
-        _aside(order["held"])  # until we end, and nothing below us is left
+    order |= {name: _aside(order[name]) for name in ("report", "held") if order[name] is not None}
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     _prctl(_SET_PDEATHSIG, signal.SIGTERM)
     _prctl(_SET_CHILD_SUBREAPER, 1)

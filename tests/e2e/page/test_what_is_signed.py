@@ -18,6 +18,7 @@ from playwright.async_api import Browser, Page, expect
 
 from common.model.state import TaskState
 from common.seal import read_changes
+from local_agent.views.question import OneTimeCode
 from tests.browsing import new_page
 from tests.page_pictures import AUTHENTICATOR
 from tests.run_desk import running
@@ -221,6 +222,7 @@ async def test_high_risk_is_approved_only_after_all_of_it_was_on_the_screen(desk
         await expect(page.get_by_text("the one-time code from the terminal")).to_be_visible()
         code = page.locator(".question .code")
         assert shown.code == await code.inner_text()
+        assert isinstance(shown, OneTimeCode)
         assert shown.once not in await page.content()
         again = asyncio.ensure_future(anext(codes))
         field = page.get_by_label("the one-time code")
@@ -230,6 +232,7 @@ async def test_high_risk_is_approved_only_after_all_of_it_was_on_the_screen(desk
             await expect(page.get_by_text(said)).to_be_visible()
         await button.click()
         _, newer = await again
+        assert isinstance(newer, OneTimeCode)
         assert newer.once != shown.once
         await field.fill(newer.once)
         await page.get_by_role("button", name="Sign with the passkey").click()
