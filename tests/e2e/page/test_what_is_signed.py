@@ -192,6 +192,7 @@ async def test_what_is_seen_chosen_is_what_is_signed(desk: Signing) -> None:
         older = await page.locator(".code").inner_text()
         await narrow.click()
         await expect(page.locator(".code")).not_to_have_text(older)
+        await expect(page.locator(".hunk")).to_have_count(sum(seen.values()))
         left = await desk.ticked()
         assert sum(left.values()) == sum(seen.values()), how
         await desk.approve.click()
@@ -224,7 +225,7 @@ async def test_high_risk_is_approved_only_after_all_of_it_was_on_the_screen(desk
         assert shown.code == await code.inner_text()
         assert isinstance(shown, OneTimeCode)
         assert shown.once not in await page.content()
-        again = asyncio.ensure_future(anext(codes))
+        again: asyncio.Future[Any] = asyncio.ensure_future(anext(codes))
         field = page.get_by_label("the one-time code")
         for said in ("2 tries left", "1 try left", "Press the button again"):
             await field.fill(shown.code)  # the fingerprint is no secret, and no second factor
