@@ -373,14 +373,14 @@ _SCRATCH: Final = {
         en="another file of the change differs from it in case or spelling alone",
         zh="与本次修改中的另一文件仅大小写或字符形式不同",
     ),
-    "scratch.encoding": _model(
+    "change.no-character": _model(
         "The change is refused: {path} is text in {encoding}, which has no “{character}”. Ask for "
         "other words, or declare another encoding in .editorconfig or by codexbridge workspace set "
         "NAME --encoding ENCODING.",
         "改动已拒绝：{path} 是 {encoding} 编码的文本，该编码中没有“{character}”。请换一种写法，"
         "或在 .editorconfig 中、或用 codexbridge workspace set 名称 --encoding 编码 声明其他编码。",
     ),
-    "scratch.no-encoding": _model(
+    "change.no-encoding": _model(
         "The change is refused: {path} is text neither in UTF-8 nor in a declared encoding. "
         "Declare one in .editorconfig or by codexbridge workspace set NAME --encoding gbk.",
         "改动已拒绝：{path} 既不是 UTF-8，也不是已声明编码的文本。请在 .editorconfig 中、或用 "

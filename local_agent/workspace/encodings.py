@@ -76,8 +76,7 @@ class Encodings:
             text: In UTF-8.
 
         Raises:
-            InputError: ``scratch.encoding`` with ``path``, ``encoding`` and ``character``: it has
-                no such one.
+            InputError: ``change.no-character`` with ``path``, ``encoding`` and ``character``.
         """
         was = self.of(path, before)
         keeps = was and not before.isascii() and cookie(path, before) == cookie(path, text)
@@ -89,7 +88,7 @@ class Encodings:
             except UnicodeDecodeError:
                 break  # bytes of a program: as they are
         else:
-            raise InputError("scratch.encoding", path=path, **lacks)
+            raise InputError("change.no-character", path=path, **lacks)
         return text, UTF8
 
     def shown(self, path: str, content: bytes) -> bytes:

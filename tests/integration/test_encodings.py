@@ -154,11 +154,11 @@ async def test_an_earlier_version_is_built_on_as_text(tmp_path: Path) -> None:
     [
         # What the edit adds is not in the encoding; nothing says which encoding it is; a program
         # wrote another one into it.
-        ({"a.c": CODE.encode("gbk")}, "gbk", (CODE + "🚀").encode(), "scratch.encoding"),
-        ({"a.c": CODE.encode("gbk")}, None, CODE.encode("gbk") + b"\n", "scratch.no-encoding"),
+        ({"a.c": CODE.encode("gbk")}, "gbk", (CODE + "🚀").encode(), "change.no-character"),
+        ({"a.c": CODE.encode("gbk")}, None, CODE.encode("gbk") + b"\n", "change.no-encoding"),
         ({"a.c": CODE.encode("gbk")}, "gbk", CODE.encode() + b"\xff\n", "change.encoding"),
         ({"a.c": "# é\n".encode()}, None, "# é\n".encode("latin-1"), "change.encoding"),
-        ({"a.c": CODE.encode("gbk") + "一".encode()}, "gbk", b"all\n", "scratch.no-encoding"),
+        ({"a.c": CODE.encode("gbk") + "一".encode()}, "gbk", b"all\n", "change.no-encoding"),
     ],
     ids=["lacks", "undeclared", "neither", "utf-8 left", "two encodings"],
 )

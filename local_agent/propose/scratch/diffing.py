@@ -45,7 +45,7 @@ MAX_COMPARED_BYTES: Final = 64 * 1024 * 1024  # of both sides of all changed fil
 _EXECUTABLE: Final = 0o100
 # Of these the person hears the reason, and nothing is taken.
 _WHOLE: Final = frozenset(
-    ("diff.too-large", "change.encoding", "scratch.encoding", "scratch.no-encoding")
+    ("diff.too-large", "change.encoding", "change.no-character", "change.no-encoding")
 )
 CONTEXT_LINES: Final = 3
 MAX_PAIRED: Final = 10_000  # pairs of files that are compared to find renames
@@ -175,11 +175,11 @@ class _Comparison:
         """Return a text, which the copy holds in UTF-8, in the encoding of its file.
 
         Raises:
-            InputError: ``scratch.encoding`` with ``character``: it has no such one;
-                ``scratch.no-encoding``: the file was no text; ``change.encoding``: it is none now.
+            InputError: ``change.no-character`` with ``character``: it has no such one;
+                ``change.no-encoding``: the file was no text; ``change.encoding``: it is none now.
         """
         if row is not None and not row.encoding and content != true:
-            raise InputError("scratch.no-encoding", path=path)
+            raise InputError("change.no-encoding", path=path)
         if content == true:
             return content
         if decoded(content, UTF8) is None:  # a program may write the encoding that it finds there
