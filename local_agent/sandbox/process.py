@@ -75,7 +75,6 @@ async def run_child(
 
     Args:
         argv: Program as an absolute path, then its arguments.  Never a shell line.
-        cwd: Where it starts.
         env: The whole environment of the child; nothing is inherited.
         limits: Bounds; the defaults of R45 when None.
         on_output: Told each chunk as it comes, on the event loop; must not block.
@@ -83,7 +82,6 @@ async def run_child(
         contained: The program is a sandbox's outer process, whose own end kills its inside.  It
             tells at descriptor `STATUS_FD` how it goes, as bubblewrap does.
         seccomp: What a contained program finds at descriptor `SECCOMP_FD`.
-        clock: For the duration.
         said: What it reads to its end; nothing, by use.
         held: Descriptor of a lock that its warden holds, too, until all that it began has ended.
 

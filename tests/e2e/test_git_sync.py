@@ -47,7 +47,8 @@ def test_a_wish_to_push_is_committed_and_pushed_once_it_is_approved(shop: Shop) 
     code = CODE.search(shown)
     assert code
     assert code[0] in told
-    page = "".join(shown.split())  # as wide as a terminal: long lines are cut
+    # As wide as a terminal: long lines are cut, and go on behind a mark.
+    page = "".join(shown.replace("┆", "").split())
     for fact in ("fixthelogin", str(shop.git.remote), "retry=5", "zhang@example.com"):
         assert fact in page
 

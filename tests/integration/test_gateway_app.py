@@ -599,7 +599,7 @@ def _status(place: Place, gateway: Process) -> tuple[int, str]:
         ],
         env=place.environ | port,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=60,
         check=False,
     )

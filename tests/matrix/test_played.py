@@ -122,5 +122,7 @@ def test_a_lie_in_a_rendering_is_found(tmp_path: Path) -> None:
     told = {"status": "running", "current_step": 0, "steps_completed": [], "change_log": [change]}
     (folder / "r.json").write_text(json.dumps(told), encoding="utf-8")
     (folder / "r.events.jsonl").write_text('{"type": "task_st\n', encoding="utf-8")
-    found = [*played.wrong_files(tmp_path, [run], [{"run_id": "r", "step_name": "a"}])]
+    found = [
+        *played.wrong_files(tmp_path, [run], [{"run_id": "r", "place": "main:0", "step_name": "a"}])
+    ]
     assert len(found) == 5

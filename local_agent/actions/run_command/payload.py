@@ -113,12 +113,9 @@ def command_payload(
     what: dict[str, Any] = (
         {"argv": list(argv)} if argv is not None else {"shell": shell, "script": script}
     )
-    if copy is not None:
-        what["copy"] = asdict(copy)
-    if stdin is not None:
-        what["stdin"] = stdin
-    named = {"uncompared": list(uncompared), "lacks": list(lacks)}
-    what |= {name: several for name, several in named.items() if several}
+    some = {"copy": copy and asdict(copy), "stdin": stdin}
+    several = {"uncompared": list(uncompared), "lacks": list(lacks)}
+    what |= {name: one for name, one in (some | several).items() if one not in (None, [])}
     place = Place(executable.path, executable.dev, executable.ino)
     return what | {
         "cwd": cwd,

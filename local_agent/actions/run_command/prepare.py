@@ -188,16 +188,9 @@ def describe(
     )
     rest = line.argv[1:] if line.argv is not None else ("-c", line.script or "")
     argv = tuple(profile.wrap([program.path, *rest], cwd=folder, closed=closed))
+    head = git_head(workspace.path)
     return Prepared(
-        payload,
-        place,
-        git_head(workspace.path),
-        line.display,
-        env,
-        argv,
-        folder,
-        base=base,
-        seccomp=profile.seccomp,
+        payload, place, head, line.display, env, argv, folder, base=base, seccomp=profile.seccomp
     )
 
 
