@@ -127,7 +127,7 @@ def test_a_run_is_cancelled_from_the_chat(running: Place, workspace: Path) -> No
     assert told.startswith(f"{run} – cancelled on dev-1. The playbook was stopped.")
     assert running.final(question["short_id"])["reason"] == "cancelled"
     assert not (workspace / "NOTE.txt").exists()
-    assert running.run("runs").stdout.split()[-1] == "failed"
+    assert running.run("runs").stdout.split()[-1] == "cancelled"
 
 
 @pytest.mark.requirement("P7")
