@@ -107,6 +107,12 @@ def test_inputs_are_given_at_the_terminal_and_what_is_wrong_runs_nothing(stage: 
         assert "Nothing ran" in refused.stderr
 
 
+def test_a_command_in_the_sandbox_reads_what_was_sealed(stage: Stage) -> None:
+    reads = tool("reads", "run_command", argv=["cat", "-"], stdin="读 {message}\n")
+    ran = stage.run(reads, decide="approve", options=("--message", "it")).ended("completed")
+    assert ran.result("reads")["stdout"] == "读 it\n"
+
+
 def test_keys_that_the_tool_does_not_know_are_dropped(stage: Stage) -> None:
     ran = stage.run(
         reading("look"),  # path, content and size, of which write_file knows two
