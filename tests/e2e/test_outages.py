@@ -98,6 +98,6 @@ def test_a_machine_that_falls_asleep_with_tasks_on_their_way_is_told_of_once(
     finally:
         os.kill(agent, signal.SIGCONT)
     for short_id in ids:
-        running.hears(f"{short_id} ✓", seconds=90)
+        running.hears(f"{short_id} “", seconds=90)
     check(running, *asked)
     assert sum("offline" in text for text in running.chat()) == 1

@@ -165,7 +165,9 @@ class _Work:
 
     def _check_text(self, file: FileDiff, before: bytes, after: bytes) -> None:
         # Not of an undo: what a change made whole may have been in two encodings before.
-        was = self.tree.encodings.of(file.old_path or file.path, before)
+        was = (
+            None if before.isascii() else self.tree.encodings.of(file.old_path or file.path, before)
+        )
         if was and self.tree.encodings.of(file.path, after) is None:
             raise InputError("change.encoding", path=file.path, encoding=told(was))
 

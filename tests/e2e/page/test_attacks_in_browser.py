@@ -846,7 +846,8 @@ async def test_markdown_of_a_model_is_shown_as_text(desk: Desk, browser: Browser
 @pytest.mark.requirement("R57")
 async def test_a_hostile_change_is_shown_as_text(desk: Desk, browser: Browser) -> None:
     short_id = await asyncio.to_thread(
-        desk.shop.ask, f"@dev fix the bug in out.txt, hostile edits {SVG}"
+        desk.shop.ask,
+        f"@dev fix the bug in out.txt, add a test, update the docs, hostile edits {SVG}",
     )
     async with watched(browser, desk) as (page, watch):
         await enter(page, desk.place, f"/tasks/{short_id}")
