@@ -261,6 +261,20 @@ async def test_a_command_of_high_risk_is_read_to_its_end_as_well(desk: Signing) 
         await asyncio.gather(waits, return_exceptions=True)
 
 
+async def test_high_risk_can_be_read_to_its_end_on_a_page_enlarged_four_times(desk: Signing) -> None:
+    page = desk.page
+    await page.set_viewport_size({"width": 320, "height": 256})
+    async with aclosing(desk.place.parts.passkeys.touches.codes()) as codes:  # type: ignore[type-var]
+        waits: asyncio.Future[Any] = asyncio.ensure_future(anext(codes))
+        await desk.asks("diff --git a/a.txt b/a.txt\nold mode 100644\nnew mode 100755\n")
+        await page.locator(".file .end").scroll_into_view_if_needed()
+        await page.wait_for_timeout(500)
+        await desk.approve.scroll_into_view_if_needed()
+        await expect(desk.approve).to_be_enabled()
+        waits.cancel()
+        await asyncio.gather(waits, return_exceptions=True)
+
+
 async def test_without_a_display_high_risk_is_not_offered_and_it_is_said_why(desk: Signing) -> None:
     await desk.asks(HIGH)
     await expect(desk.page.get_by_text("nothing here can show its one-time code")).to_be_visible()
