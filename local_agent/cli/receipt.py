@@ -91,8 +91,8 @@ RECEIPT_OF_STEPS: Final = Sentence(
 )
 RECEIPT_DIGEST: Final = Sentence(en="{action}, digest {digest}", zh="{action}，摘要 {digest}")
 RECEIPT_BY_PASSKEY: Final = Sentence(
-    en="The passkey {code} signed this digest; its signature was checked.",
-    zh="通行密钥 {code} 对该摘要签名；签名已验证。",
+    en="A passkey signed this digest; its signature was checked. The machine names it {code}.",
+    zh="已用通行密钥对该摘要签名，签名已验证。该开发机记录的密钥为 {code}。",
 )
 RECEIPT_NOT_RUN: Final = Sentence(en="nothing was executed", zh="没有执行任何操作")
 RECEIPT_RAN: Final = Sentence(en="execution began {when}", zh="开始执行于 {when}")

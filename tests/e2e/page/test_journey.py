@@ -380,7 +380,7 @@ async def test_a_passkey_is_added_at_a_terminal_and_approves_on_the_page(
     await asyncio.to_thread(run, "receipt", short_id, "--output", file)
     key = (await asyncio.to_thread(run, "receipt", "key")).stdout.strip()
     said = (await asyncio.to_thread(run, "receipt", "verify", file, "--key", key)).stdout
-    assert "signed this digest" in said
+    assert "The machine names it" in said  # it proves the signature, not whose key that was
     listed = (await asyncio.to_thread(run, "passkey", "list")).stdout
     assert re.search(r"[0-9A-Z]{4}-[0-9A-Z]{4}", listed)[0] in said  # type: ignore[index]
 
