@@ -200,6 +200,25 @@ async def test_what_is_seen_chosen_is_what_is_signed(desk: Signing) -> None:
         assert paths == set(left) == {path for path, kept in seen.items() if kept}, how
 
 
+async def test_what_is_unticked_while_the_browser_asks_for_the_passkey_is_not_signed(
+    desk: Signing,
+) -> None:
+    page, held = desk.page, "() => globalThis.touched !== undefined"
+    task_id = await desk.asks(NORMAL)
+    await page.evaluate(
+        """() => { const get = navigator.credentials.get.bind(navigator.credentials);
+          navigator.credentials.get = (asked) => new Promise((done) => {
+            globalThis.touched = async () => done(await get(asked)); }); }"""
+    )
+    await desk.approve.click()
+    await page.wait_for_function(held)
+    await page.get_by_label("Keep b.txt").click()
+    await expect(desk.approve).to_have_count(0)
+    await page.evaluate("() => globalThis.touched()")
+    await page.wait_for_timeout(1_000)
+    assert (await desk.place.desk.task(task_id)).state is TaskState.WAITING_APPROVAL
+
+
 async def test_high_risk_is_approved_only_after_all_of_it_was_on_the_screen(desk: Signing) -> None:
     page, passkeys = desk.page, desk.place.parts.passkeys
     async with aclosing(passkeys.touches.codes()) as codes:  # type: ignore[type-var]  # a terminal waits

@@ -83,6 +83,8 @@ export function Passkey({ question, approval, sent, seen }) {
   const sign = async (/** @type {{ digest: string, options: any }} */ { digest, options }) => {
     const signed = await turned(navigator.credentials.get({
       publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) }));
+    // While the browser asked, something else was chosen here, or is asked by now.
+    if (!at.current) throw new RefusedError(refusal("passkey-failed"), 0);
     const answer = /** @type {PublicKeyCredential} */ (signed).toJSON();
     try {
       await api.post(`${path}/passkey`, { digest, answer, typed });
