@@ -280,7 +280,9 @@ async def test_a_command_of_high_risk_is_read_to_its_end_as_well(desk: Signing) 
         await asyncio.gather(waits, return_exceptions=True)
 
 
-async def test_high_risk_can_be_read_to_its_end_on_a_page_enlarged_four_times(desk: Signing) -> None:
+async def test_high_risk_can_be_read_to_its_end_on_a_page_enlarged_four_times(
+    desk: Signing,
+) -> None:
     page = desk.page
     await page.set_viewport_size({"width": 320, "height": 256})
     async with aclosing(desk.place.parts.passkeys.touches.codes()) as codes:  # type: ignore[type-var]
