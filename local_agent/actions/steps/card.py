@@ -59,15 +59,16 @@ AUTHOR: Final = Sentence(
 SOURCES: Final = {
     "message": Sentence(en="⟨{number}⟩ stands for the request:", zh="⟨{number}⟩ 是请求原文："),
     "input": Sentence(
-        en="⟨{number}⟩ stands for the input {name}, as it was given:",
-        zh="⟨{number}⟩ 是输入 {name} 的值：",
+        en="⟨{number}⟩ stands for the input “{name}”, as it was given:",
+        zh="⟨{number}⟩ 是输入“{name}”的值：",
     ),
     "agent": Sentence(
-        en="⟨{number}⟩ stands for what the model answered in step {name}:",
-        zh="⟨{number}⟩ 是模型在步骤 {name} 中的回答：",
+        en="⟨{number}⟩ stands for what the model answered in step “{name}”:",
+        zh="⟨{number}⟩ 是模型在步骤“{name}”中的回答：",
     ),
     "tool": Sentence(
-        en="⟨{number}⟩ stands for a result of step {name}:", zh="⟨{number}⟩ 是步骤 {name} 的结果："
+        en="⟨{number}⟩ stands for a result of step “{name}”:",
+        zh="⟨{number}⟩ 是步骤“{name}”的结果：",
     ),
 }
 NUMBERED: Final = Sentence(
