@@ -36,7 +36,7 @@ SERVED_FILE: Final = "served.json"
 STORE_FILE: Final = "gateway.db"
 SECRETS_OF_SYSTEMD: Final = "CREDENTIALS_DIRECTORY"
 SECRETS_FOLDER: Final = "gateway-secrets"  # beside the settings file
-_BROADEST: Final = {4: 8, 6: 7}  # prefixes of the broadest private networks, 10.0.0.0 and fc00::
+_BROADEST: Final = {4: 8, 6: 16}  # prefixes; of private ones of IPv6 all, such as fc00::/7
 _PATH: Final = re.compile(r"(?:/[A-Za-z0-9._~-]{1,64}){1,8}")
 _OFFSET: Final = re.compile(r"([+-])([01]\d):([0-5]\d)")
 _APP: Final = r"^[a-z][a-z0-9]{0,31}$"  # also a part of file names and of variables
@@ -111,9 +111,14 @@ def _another(app: str) -> str:
 def _network(text: str) -> str:
     try:
         network = ipaddress.ip_network(text, strict=False)
+        if network.version == 6 and (mapped := network.network_address.ipv4_mapped):
+            # A client of IPv4 is looked up as such, however its socket shows it.
+            text = f"{mapped}/{max(network.prefixlen - 96, 0)}"
+            network = ipaddress.ip_network(text, strict=False)
     except ValueError:
         raise UnfitError("network") from None
-    if network.prefixlen < _BROADEST[network.version]:
+    is_own = network.version == 6 and network.is_private
+    if network.prefixlen < _BROADEST[network.version] and not is_own:
         # What a client writes into X-Forwarded-For would be taken for its address.
         raise UnfitError("network-broad")
     return str(network)

@@ -86,9 +86,9 @@ _SETTINGS: Final = {
     "config.invalid/network-broad": Sentence(
         en="The setting {name} is not valid: so broad a network holds clients too, and each could "
         "choose the address that it is taken for. Name the proxy itself, such as 127.0.0.1/32; at "
-        "most a /8, or a /7 of IPv6.",
+        "most a /8, or a /16 of IPv6.",
         zh="设置项 {name} 无效：网段过大，会包含客户端，客户端就能冒用任意地址。"
-        "请只写代理服务器的地址，例如 127.0.0.1/32；最大 /8（IPv6 为 /7）。",
+        "请只写代理服务器的地址，例如 127.0.0.1/32；最大 /8（IPv6 为 /16）。",
     ),
     "config.invalid/address": Sentence(
         en="The setting {name} is not valid. It is the IP address of this machine, such as "

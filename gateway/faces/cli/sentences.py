@@ -387,8 +387,8 @@ STATUS_STOPPED: Final = Sentence(
     zh="{mark} 网关没有运行或没有响应，收不到消息：codexbridge gateway doctor",
 )
 STATUS_STORE: Final = Sentence(
-    en="✗ Nothing can be stored: {said}. {why}\n  → {mend}",
-    zh="✗ 无法存储：{said}。{why}\n  → {mend}",
+    en="✗ Nothing can be stored: {said}; {why}\n  → {mend}",
+    zh="✗ 无法存储：{said}；{why}\n  → {mend}",
 )
 STATUS_APP: Final = Sentence(
     en="{mark} {app} ({corp}, AgentId {agent}): {heard}, {sent}, {waiting} waiting, "

@@ -192,6 +192,9 @@ def test_a_public_url_that_is_no_safe_origin_is_refused(url: str) -> None:
         ({"trusted_proxies": ["127.0.0.1/32", "128.0.0.0/1"]}, "trusted_proxies"),
         ({"trusted_proxies": ["::/0"]}, "trusted_proxies"),
         ({"trusted_proxies": ["2000::/3"]}, "trusted_proxies"),
+        ({"trusted_proxies": ["2400::/7"]}, "trusted_proxies"),
+        ({"trusted_proxies": ["::ffff:0:0/96"]}, "trusted_proxies"),
+        ({"trusted_proxies": ["::ffff:128.0.0.0/97"]}, "trusted_proxies"),
         ({"wecom": {"callback_path": "/agent/v1/link"}}, "wecom.callback_path"),
         ({"wecom": {"callback_path": "/health/live"}}, "wecom.callback_path"),
         ({"wecom": {"callback_path": "/a/{tail:.*}"}}, "wecom.callback_path"),
@@ -205,9 +208,10 @@ def test_a_value_outside_its_bounds_is_named(overrides: dict[str, object], name:
 
 
 def test_a_proxy_may_be_anywhere_in_ones_own_network() -> None:
-    own = ["127.0.0.1", "10.0.0.0/8", "fc00::/7", "::1"]
+    own = ["127.0.0.1", "10.0.0.0/8", "fc00::/7", "::1", "::ffff:10.1.2.3", "::ffff:10.0.0.0/104"]
     named = load({"trusted_proxies": own}).trusted_proxies
-    assert named == ("127.0.0.1/32", "10.0.0.0/8", "fc00::/7", "::1/128")
+    as_v4 = ("10.1.2.3/32", "10.0.0.0/8")
+    assert named == ("127.0.0.1/32", "10.0.0.0/8", "fc00::/7", "::1/128", *as_v4)
 
 
 def test_an_unknown_setting_is_an_error() -> None:

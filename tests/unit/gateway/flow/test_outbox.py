@@ -300,6 +300,22 @@ async def test_a_busy_api_that_lasts_holds_the_app_until_a_message_goes(desk: De
     assert await desk.store.read(outbox.holds) == []
 
 
+@pytest.mark.requirement("P7")
+async def test_a_message_that_waits_alone_shows_within_a_minute_that_the_line_is_back(
+    desk: Desk,
+) -> None:
+    await desk.write(_put, "one", task_id="t-1")
+    channel = ScriptedChannel([LOST] * 12)
+    async with sending(desk, channel) as sender:
+        for _ in range(12):
+            await channel.next()
+            await _until(desk, "one", "queued")
+            desk.clock.advance(60)
+            sender.wake()
+        await channel.next()
+        await _until(desk, "one", "sent")
+
+
 async def test_after_a_day_a_message_is_given_up(desk: Desk) -> None:
     await desk.write(_put, "one")
     desk.clock.advance(GIVE_UP_MS / 1000)
