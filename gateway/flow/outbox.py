@@ -28,8 +28,7 @@ if TYPE_CHECKING:  # an admin's commands come here without a log
 AT_ONCE: Final = 8  # messages to different people in flight at one time
 POLL_SECONDS: Final = 5.0  # the slow poll behind the hints
 RECORD_SECONDS: Final = 2.0  # between two tries to note what came of a message
-LONGEST_WAIT_MS: Final = 300_000
-LONGEST_HOLD_MS: Final = 60_000  # so soon it is seen that the line is back
+LONGEST_WAIT_MS: Final = 60_000  # so soon it is seen that the line is back
 GIVE_UP_MS: Final = 24 * 3600 * 1000  # nobody wants yesterday's progress
 NO_HANDLE: Final = SendOutcome("permanent", None, "", 0.0, "channel.card-kept", tried=False)
 OFFLINE: Final = "offline"  # how the key of a message begins that says that a machine is gone
@@ -323,7 +322,7 @@ def _hold_ms(before: Hold | None, outcome: SendOutcome, now_ms: int) -> int:
     """Return how long to hold an app: as told, and longer while the same thing lasts."""
     asked_ms = round(outcome.retry_after_s * 1000)
     lasting_ms = now_ms - before.since_at if before and before.code == outcome.code else 0
-    return max(asked_ms, min(lasting_ms, LONGEST_HOLD_MS))
+    return max(asked_ms, min(lasting_ms, LONGEST_WAIT_MS))
 
 
 def _wait_ms(message: Message, outcome: SendOutcome, *, counted: bool) -> int:
