@@ -210,7 +210,8 @@ def _double(*, signed_last: bool) -> Probing:
     def make(probe: Probe, encrypted: str) -> bytes:
         both = [encrypted, probe.seal(probe.message("other"))]
         first, last = reversed(both) if signed_last else both
-        return f"<xml><Encrypt>{first}</Encrypt><Encrypt>{last}</Encrypt></xml>".encode()
+        # As WeCom writes it: what looks for that by an expression reads it, too.
+        return probe.envelope(f"{first}]]></Encrypt><Encrypt><![CDATA[{last}")
 
     return _refuses_body(make)
 
