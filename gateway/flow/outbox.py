@@ -187,6 +187,18 @@ class Outbox:
 
     async def _deliver(self, message: Message) -> bool:
         """Send one message and note what came of it; False when nothing else is queued."""
+        outcome = None
+        # Until it is noted, the message counts as being sent and holds up all that come after it
+        # for the same person.  Not noted before the end, it is sent again, as a copy.
+        while True:
+            try:
+                outcome = outcome or await self._attempt(message)
+                return await self._record(message, outcome)
+            except StoreError as error:
+                self._log.error("outbox-record-failed", id=message.id, code=error.code)
+            await asyncio.sleep(self._record_seconds)
+
+    async def _attempt(self, message: Message) -> SendOutcome:
         text = self._text_of(message)
         # Not at the first try that an admin asks for: that one is to arrive whatever did before.
         repeated = bool(message.repeated and message.attempts)
@@ -196,17 +208,8 @@ class Outbox:
             what = replace(what, card=card, handle=await self._handle_of(card))
         is_news = message.key.startswith(f"{OFFLINE}:")
         if is_news and await self._store.read(_is_overtaken, message):
-            outcome = OVERTAKEN
-        else:
-            outcome = NO_HANDLE if _is_lost(what) else await self._send(message.to, what)
-        # Until it is noted, the message counts as being sent and holds up all that come after it
-        # for the same person.  Not noted before the end, it is sent again, as a copy.
-        while True:
-            try:
-                return await self._record(message, outcome)
-            except StoreError as error:
-                self._log.error("outbox-record-failed", id=message.id, code=error.code)
-            await asyncio.sleep(self._record_seconds)
+            return OVERTAKEN
+        return NO_HANDLE if _is_lost(what) else await self._send(message.to, what)
 
     async def _handle_of(self, card: Card) -> str | None:
         if not card.over:

@@ -368,6 +368,27 @@ async def test_a_store_that_fails_for_a_while_loses_nothing(
 
 
 @pytest.mark.requirement("P7")
+async def test_a_store_that_cannot_be_read_at_once_does_not_silence_its_person(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [StoreError("store.busy")]
+
+    def busy_once(*_args: object) -> bool:
+        if failures:
+            raise failures.pop()
+        return False
+
+    monkeypatch.setattr("gateway.flow.outbox._is_overtaken", busy_once)
+    await desk.write(_put, "offline:1")
+    await desk.write(_put, "two")
+    channel = ScriptedChannel()
+    async with sending(desk, channel):
+        await _until(desk, "two", "sent")
+    assert [text for _, text, _ in channel.tries] == ["offline:1", "two"]
+    assert not failures
+
+
+@pytest.mark.requirement("P7")
 async def test_an_end_that_cannot_be_noted_at_once_does_not_silence_its_person(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
