@@ -404,9 +404,11 @@ _PAIR: Final = {
         zh="{url} 正忙。请一分钟后再试；配对码仍然有效。",
     ),
     "pair.limited": Sentence(
-        en="Not paired: too many failed attempts came from this network address, so {url} refuses "
-        "more for now. Try again in a minute; the code stays valid.",
-        zh="未配对：来自本网络地址的失败尝试过多，{url} 暂时拒绝。请一分钟后再试；配对码仍然有效。",
+        en="Not paired: {url} refuses, after too many failed attempts from this network address. A "
+        "gateway takes a valid code even then: check yours, or ask the admin for a new one. Where "
+        "a proxy limits requests, try again in a minute.",
+        zh="未配对：来自本网络地址的失败尝试过多，{url} 已拒绝。网关此时仍接受有效的配对码："
+        "请核对配对码，或向管理员索取新的；如果是代理服务器限流，请一分钟后再试。",
     ),
     "pair.not-a-gateway": Sentence(
         en="{url} does not answer like a CodexBridge gateway. Is the address right?",
