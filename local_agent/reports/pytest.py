@@ -92,7 +92,7 @@ class _Sessions:
     followed, since then a test had printed the first; else somebody printed it at exit.
     """
 
-    opened: list[int] = field(default_factory=list)
+    opened: list[tuple[int, int]] = field(default_factory=list)  # its line, and how wide that is
     closed: list[tuple[int, int]] = field(default_factory=list)
     progress: int | None = None  # since the last summary, as are the next two
     structure: bool = False
@@ -100,11 +100,12 @@ class _Sessions:
     whole: bool = False  # the last session was a quiet one and had told all of its progress
     bare: bool = False  # of the last session nothing but its summary was seen
     marks: int = 0  # of tests, in the progress of a quiet session
+    missing: int = 0  # how wide the summary of the last session is, where a narrower one closed it
     fits: bool = False  # the last session was a quiet one and its summary counts as many tests
 
     def follow(self, i: int, line: str) -> None:
         if _SESSION.match(line):
-            self.opened.append(i)
+            self.opened.append((i, len(line)))
         elif line.endswith("[100%]") or _SECTION.match(line):
             self.structure = True
             self.complete = self.complete or line.endswith("[100%]")
@@ -113,21 +114,24 @@ class _Sessions:
                 self.marks += len(line.partition("[")[0].strip())
         elif _is_summary(line):
             told = counts(line)
-            self._close(i, fits=0 < self.marks == sum(told.get(word, 0) for word in _MARKED))
+            self._close(
+                i, len(line) + 2, fits=0 < self.marks == sum(told.get(word, 0) for word in _MARKED)
+            )
 
-    def _close(self, i: int, *, fits: bool) -> None:
+    def _close(self, i: int, width: int, *, fits: bool) -> None:
         whole = self.complete
         if self.fits and not (fits or self.opened) and self.progress is None:
             return
         if self.opened:
-            start, whole, fits = self.opened.pop(), False, False
+            start, heading = self.opened.pop()
+            whole, fits, self.missing = False, False, heading if heading > width else 0
             while self.closed and self.closed[-1][0] >= start:
                 self.closed.pop()  # it was within this one
         elif not self.closed:
             start = 0
         elif self.progress is not None and self.whole:
             start = self.progress
-        elif self.structure or self.bare or (fits and not self.fits):
+        elif self.structure or self.bare or 0 < self.missing <= width or (fits and not self.fits):
             start = self.closed.pop()[0]
             whole = self.whole
         else:

@@ -14,7 +14,7 @@ from typing import Final
 from local_agent.reports.compiled import read_cargo_test, read_go_test
 from local_agent.reports.linters import read_problems
 from local_agent.reports.pytest import read_pytest
-from local_agent.reports.remains import read_death, read_failures
+from local_agent.reports.remains import read_death, read_failures, read_red
 from local_agent.reports.report import MAX_ALSO, Found, Page, Reader, Report, new_page
 from local_agent.reports.runners import read_runners
 from local_agent.reports.tables import Form, rows
@@ -50,6 +50,8 @@ def read_report(output: str, *, exit_code: int | None, workspace: str) -> Report
     if exit_code == 0 and not found and (none := read_death(page)):
         found += [none] if (none.report.note or "").endswith("exiting with code 0") else []
     report = _whole([one.report for one in found], exit_code)
+    if exit_code == 0 and not (report and report.bad):
+        report = read_red(page, max((one.end for one in found), default=0)) or report
     if report and report.bad and not (report.note or any(one.message for one in report.failures)):
         death = read_death(page)
         report = replace(report, note=death.report.note if death else None)

@@ -11,9 +11,10 @@ from typing import Final
 
 from local_agent.reports.report import Found, Page, Report, first
 from local_agent.reports.runners import is_group, message_of
-from local_agent.reports.tables import Death, Failed, compiled, rows
+from local_agent.reports.tables import Death, Failed, Red, compiled, rows
 
 _NEAR: Final = 60
+_LAST: Final = 40
 _LEAD: Final = re.compile(
     r".{0,300}(?=Fatal Python error: )|E\s+|\[ERROR\] |npm (?:error|ERR!) (?:enoent )?|Uncaught "
     r"|(?:PHP )?Fatal error:\s+(?:Uncaught )?|Exception in thread \"[^\"]*\" "
@@ -48,6 +49,15 @@ def read_death(page: Page) -> Found | None:
         note = page.brief(_LEAD.sub("", line, count=1).partition(" -> [Help")[0])
         found.append(Found(Report(tool=row.tool, note=note), at, at))
     return max(found, key=lambda one: one.start, default=None)
+
+
+def read_red(page: Page, start: int) -> Report | None:
+    """Return what the last lines, from ``start`` on, say against an exit code of 0."""
+    for line in reversed(page.lines[max(start, len(page.lines) - _LAST) :]):
+        for row in rows(Red):
+            if compiled(row.says).match(line):
+                return Report(tool=row.tool, note=page.brief(line), exit_code=0)
+    return None
 
 
 def read_failures(page: Page) -> Found | None:

@@ -114,7 +114,15 @@ class Failed:
     case: str
 
 
-_Row = TypeVar("_Row", Runner, Form, Death, Failed)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Red:
+    """A line at the end of an output that tells of a failure, whatever the exit code."""
+
+    tool: str
+    says: str
+
+
+_Row = TypeVar("_Row", Runner, Form, Death, Failed, Red)
 
 
 @cache

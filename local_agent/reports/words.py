@@ -37,6 +37,7 @@ FLAKY = Sentence(en="{count} flaky", zh="{count} 个不稳定")
 ALL_SKIPPED = Sentence(
     en="no test ran: {count} {count:was|were} skipped", zh="没有运行测试：{count} 个全部跳过"
 )
+NONE_RAN = Sentence(en="no test ran", zh="没有运行测试")
 FAILED_OF = Sentence(
     en="{count} of {total} {total:test|tests} failed", zh="{total} 个测试中 {count} 个失败"
 )
@@ -118,11 +119,12 @@ def verdict(report: Report, lang: Lang, *, duration_ms: int = 0) -> str:
         lang: Of whoever reads it.
         duration_ms: Told where everything passed and that took a moment.
     """
-    if report.note and not (report.bad or report.failures or report.passed):
-        return say(NOTED, lang, tool=report.tool, note=report.note)
-    said = counted(report, lang)
+    noted = "" if report.bad or report.failures or report.passed else report.note
+    said = noted or counted(report, lang)
     if report.exit_code is not None:
         return say(BUT, lang, code=report.exit_code, tool=report.tool, verdict=said)
+    if noted:
+        return say(NOTED, lang, tool=report.tool, note=said)
     if not report.bad and duration_ms >= _HARDLY_MS:
         return say(TOOK, lang, verdict=said, duration=render_duration(duration_ms, lang))
     if _is_named(report):
@@ -161,7 +163,7 @@ def tells_why(report: Report) -> bool:
     """Tell whether the report leaves no need for the raw last lines."""
     if report.bad:
         return bool(report.failures or (report.note and not report.failed))
-    return bool(report.note or report.also) or report.exit_code is None
+    return report.exit_code is None or (report.exit_code != 0 and bool(report.note or report.also))
 
 
 def _is_named(report: Report) -> bool:
@@ -199,7 +201,7 @@ def _tests(report: Report, lang: Lang) -> list[str]:
         parts.append(say(skipped, lang, count=report.skipped))
     if parts:
         return parts
-    return [say(ALL_PASSED, lang) if report.passed is None else say(PASSED, lang, count=0)]
+    return [say(ALL_PASSED if report.passed is None else NONE_RAN, lang)]
 
 
 def _problems(report: Report, lang: Lang) -> list[str]:

@@ -292,3 +292,39 @@ def test_what_failed_is_not_hidden_by_what_only_notes_something(lie: str) -> Non
     report = read_report(_FAILED_RUN + lie, exit_code=1, workspace=_WORKSPACE)
     assert report is not None
     assert (report.tool, report.failed) == ("pytest", 2)
+
+
+_RULE = "=" * 28
+_HEADED = f"{_RULE} test session starts {_RULE}\ncollected 2 items\n\ntest_a.py ..      [100%]\n\n"
+
+
+def test_a_summary_narrower_than_its_session_was_printed_by_a_test() -> None:
+    printed = f"{_RULE} PASSES {_RULE}\n---- Captured stdout call ----\n=== 3 failed in 9.99s ===\n"
+    report = _read(f"{_HEADED}{printed}{'=' * 30} 2 passed in 0.03s {'=' * 30}\n", 0)
+    assert report is not None
+    assert (report.passed, report.failed, report.exit_code) == (2, 0, None)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "ok  \tex.com/shop/c\t0.002s\nFAIL\n",
+        "[  FAILED  ] Cart.Total\n\n 1 FAILED TEST\n",
+        "Files=2, Tests=4,  0 wallclock secs\nResult: FAIL\n",
+        "Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1)\n",
+        "Tests: 5, Assertions: 2, Errors: 1, Failures: 1.\n",
+        "error: test failed, to rerun pass `--lib`\n",
+        "# Looks like you failed 1 test of 3.\n",
+        "\t  3 - waits (Timeout)\nErrors while running CTest\n",
+        "rspec ./a_spec.rb:3 # Cart adds\n\n",
+        "    at x (a.mjs:1:7)\n\nNode.js v20.20.2\n",
+        "false\nmake: *** [Makefile:8: fail] Error 1\n",
+        "# ex.com/shop/d\nd/d.go:2:23: cannot use x\n",
+        '.Fatal Python error: Segmentation fault\n\n  File "a.py", line 4 in b\n',
+    ],
+)
+def test_a_cut_end_that_is_red_is_not_called_green_with_exit_code_0(end: str) -> None:
+    report, green = _read(end, 0), _read(f"{end}All checks passed!\n", 0)
+    assert report is not None
+    assert green is not None
+    assert (report.exit_code, green.exit_code) == (0, None)
