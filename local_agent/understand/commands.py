@@ -212,7 +212,7 @@ def _leading(text: str, *, any_word: bool) -> Named | None:
     hangs = _THEN_IF.search(fold(text[:_HEAD_CHARS]), start) if verb else None
     later = [(text[: hangs.start()], text[hangs.end() :])] if hangs else ()
     for head, left in chain([(text, "")], wishes.splits(text, within=_HEAD_CHARS), later):
-        taken, said = head if left else "", _before_report(head) if verb else ""
+        taken, said = head if left else "", before_report(head) if verb else ""
         if said and (command := _only_command(said[start:].strip(), begins)):
             return Named(command, led=True, taken=taken, left=left, said=said)
         if command := _only_command(head[start:].strip(), begins):
@@ -220,7 +220,7 @@ def _leading(text: str, *, any_word: bool) -> Named | None:
     return None
 
 
-def _before_report(text: str) -> str:
+def before_report(text: str) -> str:
     """Return a wish up to where it says what to look at afterwards; empty where it says nothing."""
     tail = _REPORTS.search(fold(text[-_AROUND_CHARS:]))
     if tail is None or next(wishes.splits(tail["en"] or tail["zh"] or ""), None):

@@ -63,10 +63,10 @@ _PULLS: Final = re.compile(
     r"|start|cut)\b.{0,40}\b(?:branch|prs?|mr|(?:pull|merge) request|tag|release|review\w*)\b"
     r"|(?:publish|release)\b.{0,20}\b(?:release|version|package)\b"
     r"|拉(?!通)|合(?!规|同|适|计|并?(?:之后|后|完|好|过|的|冲突|结果))|变基|切(?!图|片)|暂存一?下|更新到"
-    r"|(?:新?建|创建|开|提|打|关|删)[^,.]{0,12}(?:分支|\b(?:pr|mr|tag)\b|(?:合并|拉取)请求|标签)"
+    r"|(?:新?建|创建|开|提|打|关|删)[^,]{0,12}(?:分支|\b(?:pr|mr|tag)\b|(?:合并|拉取)请求|标签)"
     r"|(?:推|发起?)个?[^,.]{0,4}(?:\b(?:pr|mr)\b|(?:合并|拉取)请求))"
     r"|\bnew branch\b|新的?分支|新建.{0,6}分支|从.{1,12}同步|同步.{0,12}(?:下来|过来|到本地)"
-    r"|(?:merge|合并?|rebase)\s?[到进]|\bpush (?:the |all |my )?tags?\b|推.{0,4}(?:标签|tag)"
+    r"|(?:merge|合并?|rebase)\s?[到进]|\bpush (?:--|the |all |my |a )?tags?\b|推.{0,4}(?:标签|tag)"
 )
 _COMMITS: Final = re.compile(
     r"\b(?:commit|push|publish|send|sync|ship|upload)|提交|推(?!荐)|上传|送|发布|同步"
@@ -91,6 +91,9 @@ _MENDS: Final = re.compile(
     r"\bfix(?!ed)|\brepair|\bsolve|解决|处理|搞定"
     r"|修(?!改?[了完过后]|改之后)|(?<!修)改(?![了动完过后]|之后)"
 )
+_BEGS: Final = re.compile(r"\byou\b|please|帮|麻烦|请", re.IGNORECASE)
+_LOOKS: Final = re.compile("[a-z看瞧查认,，;；]|告诉|汇报|结果|输出")
+_REFUSED: Final = frozenset({Kind.GIT_SYNC, Kind.UNSUPPORTED})
 _ABOUT: Final = {
     TaskKind.EXPLAIN: "question",
     TaskKind.CHANGE: "change_request",
@@ -272,13 +275,22 @@ class Reader:
         return self._of_plain(text, found, wanted)
 
     def _guess(self, text: str) -> Guess:
-        """Guess, and once more without what makes a request a polite question."""
+        """Guess, and once more without what is only polite or says what to look at afterwards."""
         found = guess(text, self.threshold)
         bare = wishes.without_polite(text)
-        if found.sure or found.kind not in DEEDS or bare in ("", text):
+        run = commands.before_report(bare)
+        if (found.sure and found.kind in ACTS) or (not run and bare in ("", text)):
             return found
-        plain = guess(bare.rstrip(" ?？"), self.threshold)
-        return plain if plain.sure and plain.kind is found.kind else found
+        plain = guess(run or bare.rstrip(" ?？"), self.threshold)
+        if run:
+            taken = plain.kind is Kind.RUN and commands.wants_tests(run)
+            taken = taken and _LOOKS.search(bare, len(run)) is not None
+        elif found.kind in DEEDS and not found.sure:
+            taken = plain.kind is found.kind
+        else:  # what is not offered is refused, however politely it is asked for
+            taken = plain.kind in _REFUSED and _elsewhere(plain, bare) is not None
+            taken = taken and _BEGS.search(text[: len(text) - len(bare)]) is not None
+        return plain if plain.sure and taken else found
 
     def _of_plain(self, text: str, found: Guess, wanted: triggers.Wanted | None) -> Reading:
         is_run = found.sure and found.kind is Kind.RUN

@@ -621,3 +621,26 @@ def test_a_further_wish_for_what_is_not_offered_is_told() -> None:
 )
 def test_a_question_leads_to_no_change_with_or_without_its_mark(text: str, kind: TaskKind) -> None:
     assert READER.read(text).intent.kind is kind
+
+
+@pytest.mark.requirement("P7")
+@each(
+    "text, kind, topic",
+    [
+        ("can you merge the PR please?", TaskKind.GIT_SYNC, Topic.PULL),
+        ("can you switch to branch dev?", TaskKind.GIT_SYNC, Topic.PULL),
+        ("can you push a tag v1.2?", TaskKind.GIT_SYNC, Topic.PULL),
+        ("push --tags", TaskKind.GIT_SYNC, Topic.PULL),
+        ("打个 v2.3.0 的标签并推上去", TaskKind.GIT_SYNC, Topic.PULL),
+        ("跑下单元测试看看过不过", TaskKind.RUN, Topic.TEST),
+        ("跑下测试，看有没有挂", TaskKind.RUN, Topic.TEST),
+        ("run all tests, do they pass?", TaskKind.RUN, Topic.TEST),
+        ("could you tell me who merged PR 12?", TaskKind.EXPLAIN, Topic.PLAIN),
+        ("跑单元测试会不会失败？", TaskKind.EXPLAIN, Topic.PLAIN),
+    ],
+)
+def test_a_polite_deed_and_what_to_look_at_afterwards_are_no_question(
+    text: str, kind: TaskKind, topic: Topic
+) -> None:
+    read = READER.read(text)
+    assert (read.intent.kind, read.topic) == (kind, topic)
