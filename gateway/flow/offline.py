@@ -26,13 +26,13 @@ SETTLE_S: Final = 75.0  # after a start: machines try again within a minute
 
 SINCE = Sentence(en="{machine} has been offline since {since}.", zh="{machine} 自 {since} 起离线。")
 KEPT = Sentence(
-    en="It has not taken in {ids}: kept until {until} and sent when it is back.\n"
+    en="It has not received {ids} yet: kept until {until} and sent when it is back.\n"
     "To take back: {prefix} cancel {id}",
-    zh="它尚未接收 {ids}：保留到 {until}，上线后即发送。\n撤回：{prefix} 取消 {id}",
+    zh="它还没有收到 {ids}：保留到 {until}，上线后即发送。\n撤回：{prefix} 取消 {id}",
 )
 ANY_ID = Sentence(en="ID", zh="编号")
 OUT_OF_REACH = Sentence(
-    en="Already there: {ids}. The outcome comes here when the machine is back.",
+    en="Already there: {ids}. You will get the outcome here when the machine is back.",
     zh="已在该开发机上：{ids}。上线后在这里告知结果。",
 )
 

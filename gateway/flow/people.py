@@ -44,7 +44,7 @@ OF_EACH_MESSAGE = Sentence(
     zh="用中文提问时为中文，否则为英文；“{prefix} 语言 中文”可固定",
 )
 TASKS_LEFT = Sentence(
-    en="Tasks left today: {left} of {limit}; anew at {until}",
+    en="Tasks left today: {left} of {limit}; resets at {until}",
     zh="今天还可提交 {left} 个任务（共 {limit} 个）；{until} 起重新计数",
 )
 NO_DAILY_LIMIT = Sentence(en="Tasks a day: no limit", zh="每天任务数：不限")
@@ -66,7 +66,7 @@ WAITS_FOR_APPROVAL = Sentence(
     "请在 {until} 前到该开发机上执行：\ncodexbridge approve {id}",
 )
 WAITS_ANEW = Sentence(
-    en="{user}'s task {id} has changed and waits anew on {machine} · code {code}; the one before "
+    en="{user}'s task {id} has changed and waits again on {machine} · code {code}; the earlier one "
     "is void\nUntil {until}, there:\ncodexbridge approve {id}",
     zh="{user} 的任务 {id} 内容有变，重新等待在 {machine} 上批准 · 确认码 {code}，之前的作废\n"
     "请在 {until} 前到该开发机上执行：\ncodexbridge approve {id}",

@@ -87,8 +87,8 @@ REFUSALS: Mapping[str, Sentence] = {
         "“{prefix} 状态”可查看，“{prefix} 取消 编号”可停止。",
     ),
     "access.queue-full": Sentence(
-        en="Not sent: {machine} {links:is|is not} connected, and {count} messages wait for it "
-        "already. Send it again {links:in a few minutes|when it is back}.",
+        en="Not sent: {machine} {links:is|is not} connected, and {count} messages already wait "
+        "for it. Send it again {links:in a few minutes|when it is back}.",
         zh="未发送：{machine} {links:已|未}连接，{count} 条消息在等待。请{links:稍后|上线后}重发。",
     ),
     "access.no-machine": Sentence(

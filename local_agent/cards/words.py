@@ -159,7 +159,7 @@ MARKS: Final[Mapping[MarkCode, Sentence]] = {
     ),
     "long-line": Sentence(en="a very long line; read it to its end", zh="行很长，请看到末尾"),
     "encoding": Sentence(
-        en="bytes that are no text, or that another program may read as a sign such as \\ or |; "
+        en="bytes that are not text, or that another program may read as \\, | or the like; "
         "shown as ⟨0x…⟩",
         zh="含不是文本的字节，或可能被其他程序当作 \\、| 等符号的字节，以 ⟨0x…⟩ 标出",
     ),

@@ -129,7 +129,7 @@ LINK_WHY: Final = {
         "管理员可查明来源",
     ),
     "slowed": Sentence(
-        en="more than 2,000 messages came within an hour, so one is taken in every 2 s; cancels "
+        en="more than 2,000 messages came within an hour, so one is accepted every 2 s; cancels "
         "are obeyed at once, and nothing is lost",
         zh="一小时内收到超过 2,000 条消息，现在每 2 秒接收一条；取消请求立即生效，不会丢失任何内容",
     ),

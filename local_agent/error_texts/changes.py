@@ -45,7 +45,7 @@ _DIFF: Final = {
     ),
     "diff.context": Sentence(
         en="{path} is not as the diff has it: block {hunk}, near line {line}. Nothing was written; "
-        "make the diff anew from the file as it is.",
+        "make a new diff from the current file.",
         zh="{path} 与补丁中的内容不符：第 {hunk} 处改动，第 {line} 行附近。没有写入任何内容；"
         "请根据文件现状重新生成补丁。",
     ),
@@ -56,13 +56,13 @@ _DIFF: Final = {
     ),
     "diff.context/line-ends": Sentence(
         en="{path} and the diff differ in their line ends alone: one has CR LF, the other LF. "
-        "Nothing was written; make the diff anew from the file as it is.",
+        "Nothing was written; make a new diff from the current file.",
         zh="{path} 与补丁只有行尾不同：一方为 CR LF，另一方为 LF。没有写入任何内容；"
         "请根据文件现状重新生成补丁。",
     ),
     "diff.context/last-line": Sentence(
         en="The last line of {path} has no line end and the diff says that it has one, or vice "
-        "versa. Nothing was written; make the diff anew from the file as it is.",
+        "versa. Nothing was written; make a new diff from the current file.",
         zh="{path} 的最后一行没有换行符，而补丁认为有，或者相反。没有写入任何内容；"
         "请根据文件现状重新生成补丁。",
     ),
@@ -149,7 +149,7 @@ _DIFF_WHY: Final = {
     "header-twice": _at_line("a header line stands there twice", "头部某行重复出现"),
     "names-differ": _at_line("its header lines name different files", "头部各行所写的文件名不一致"),
     "prefix": _at_line(
-        "a name does not begin with a/ or b/, by an option or a setting of git. Make it with: "
+        "a name does not begin with a/ or b/, because of a git option or setting. Make it with: "
         "git -c diff.noprefix=false -c diff.mnemonicPrefix=false diff",
         "文件名不以 a/ 或 b/ 开头，这是 git 的选项或设置所致。请这样生成："
         "git -c diff.noprefix=false -c diff.mnemonicPrefix=false diff",
@@ -216,8 +216,7 @@ _CHANGE: Final = {
     ),
     "change.submodule": _about("lies in a submodule", "位于子模块之内"),
     "change.encoding": _about(
-        "is text in {encoding}, and afterwards it would not be: the diff adds lines in another "
-        "encoding",
+        "is text in {encoding} and would no longer be: the diff adds lines in another encoding",
         "是 {encoding} 编码的文本，应用后就不再是：补丁新增的行用了另一种编码",
     ),
     "change.special": _about("is not an ordinary file", "不是普通文件"),

@@ -59,7 +59,7 @@ ERRORS: Final[Mapping[str, Sentence]] = {
         "codexbridge approve",
     ),
     "passkey.no-touch": Sentence(
-        en="What the passkey was asked to sign is over: it was used, took too long, or a wrong "
+        en="This request for a signature is no longer valid: it was used, timed out, or a wrong "
         "one-time code was typed three times. Nothing was approved. Press the button again.",
         zh="这次签名请求已失效：已用过、超时，或一次性代码输错三次。没有批准任何操作。请重新点按。",
     ),

@@ -88,8 +88,8 @@ ERRORS: Final = {
         zh="没有为 {task} 收集工作区的内容。",
     ),
     "workspace.encoding": Sentence(
-        en="{name} is not an encoding that is known here. Known are utf-8, gbk, gb18030, gb2312, "
-        "big5, shift_jis, euc-jp, euc-kr, latin-1, cp1252 and others like them.",
+        en="The encoding {name} is not supported. Supported: utf-8, gbk, gb18030, gb2312, big5, "
+        "shift_jis, euc-jp, euc-kr, latin-1, cp1252 and similar ones.",
         zh="不支持编码 {name}。支持 utf-8、gbk、gb18030、gb2312、big5、shift_jis、euc-jp、euc-kr、"
         "latin-1、cp1252 等。",
     ),

@@ -39,8 +39,8 @@ ASK_GATEWAY = Sentence(
     "这里始终是本机；没有执行任何操作。",
 )
 UNSUPPORTED = Sentence(
-    en="Nothing was done: that cannot be done from here. What can: answer questions, propose and "
-    "undo changes, run a command that you name (`{prefix} run npm test`), commit and push.",
+    en="Nothing was done: this is not offered here. What is: answer questions, propose and undo "
+    "changes, run a command that you name (`{prefix} run npm test`), commit and push.",
     zh="没有执行任何操作：这里做不了这件事。可以做的有：回答问题、提出和撤销改动、运行你写明的命令"
     "（`{prefix} 运行 npm test`）、提交并推送。",
 )
@@ -377,7 +377,7 @@ BLOCKED: Final[dict[str, Sentence]] = {
         zh="未隔离的命令留下了无法终止的进程",
     ),
     "earlier-command": Sentence(
-        en="a command that runs since before the agent was last started is being ended; it takes "
+        en="a command from before the agent's last start is still being ended; this takes a few "
         "seconds",
         zh="Agent 上次启动前开始的命令正在终止，需要几秒",
     ),

@@ -81,7 +81,7 @@ _CHANGE: Final = {
         en="adds names whose letters may look like others", zh="新增内容含有易混淆的字符"
     ),
     "case-rename": Sentence(
-        en="renames a file in case alone: a disk that does not tell case apart has one for both",
+        en="changes only the case of a file name: a disk that ignores case has one file for both",
         zh="仅改变文件名的大小写：在不区分大小写的磁盘上，两者是同一个文件",
     ),
     "shell-name": Sentence(
@@ -90,7 +90,7 @@ _CHANGE: Final = {
         zh="含有 shell 可能当作代码、通配符或选项的文件名，例如 -rf、$(id)",
     ),
     "other-encoding": Sentence(
-        en="adds bytes that are no text, or that other programs may read as a sign such as \\ or |",
+        en="adds bytes that are not text, or that other programs may read as \\, | or the like",
         zh="新增内容含有不是文本的字节，或可能被其他程序当作 \\、| 等符号的字节",
     ),
     "long-lines": Sentence(

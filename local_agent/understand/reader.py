@@ -377,7 +377,7 @@ def _unsure(found: Guess, text: str) -> Reading:
         _intent(kind, found, text),
         unsure=True,
         subject=text,
-        acts=found.acts >= ASKED,
+        acts=found.acts >= ASKED or (found.rule == "asks-mark" and wishes.acts(text)),
         likeliest=found.likeliest,
         rule=found.rule,
     )

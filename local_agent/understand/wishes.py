@@ -85,7 +85,7 @@ def splits(text: str, *, within: int | None = None) -> Iterator[tuple[str, str]]
     """
     masked = mask_quoted(text)
     for joint in islice(_JOINT.finditer(masked, 0, within or len(masked)), _JOINTS):
-        if _acts(masked[joint.end() :]):
+        if acts(masked[joint.end() :]):
             yield text[: joint.start()].strip(), text[joint.end() :].strip()
 
 
@@ -110,7 +110,8 @@ def beyond_tests(text: str) -> str:
     return text[spans[0][0] : spans[-1][1]] if spans else ""
 
 
-def _acts(clause: str) -> bool:
+def acts(clause: str) -> bool:
+    """Tell whether a clause begins with a verb that asks for a deed."""
     here = clause[:200]
     plain = without_polite(here)
     if _ACT.match(plain) or _ACT_ZH.match(plain):

@@ -644,3 +644,12 @@ def test_a_polite_deed_and_what_to_look_at_afterwards_are_no_question(
 ) -> None:
     read = READER.read(text)
     assert (read.intent.kind, read.topic) == (kind, topic)
+
+
+@pytest.mark.requirement("P7")
+@each(
+    "text", ["fix the login timeout?", "push my changes?", "the retry count, is it configurable?"]
+)
+def test_the_answer_to_a_deed_with_a_question_mark_says_that_nothing_was_done(text: str) -> None:
+    read = READER.read(text)
+    assert (read.intent.kind, read.acts) == (TaskKind.EXPLAIN, not text.startswith("the"))
