@@ -91,7 +91,7 @@ def test_a_machine_that_falls_asleep_with_tasks_on_their_way_is_told_of_once(
         running.hears(f"{ids[0]} sent to dev-1")
         # The link is dead after 40 s; a machine that is soon back is not missed.
         said = running.hears("dev-1 has been offline since", seconds=150)
-        assert f"not taken in {', '.join(ids)}: kept until " in said
+        assert f"not received {', '.join(ids)} yet: kept until " in said
         assert "@dev cancel ID" in said
         running.kill("gateway")
         running.start_gateway()

@@ -60,7 +60,7 @@ async def test_whoami_tells_id_app_role_machines_language_and_what_is_left(tmp_p
             "Role: approver",
             f"Machines: {MACHINE}",
             "Language: Chinese where you write Chinese, else English; “@dev lang en” sets one",
-            "Tasks left today: 2 of 3; anew at 01-02 00:00",
+            "Tasks left today: 2 of 3; resets at 01-02 00:00",
         ]
 
 
@@ -371,7 +371,7 @@ async def test_a_progress_line_leaves_the_notice_alone(desk: Desk) -> None:
     again = WAITING | {"seal_code": "AAAA-BBBB"}
     await desk.event(task, "WAITING_APPROVAL", "another", waiting=again)
     said = (await desk.said("li"))[-1]
-    assert "AAAA-BBBB; the one before is void" in said
+    assert "AAAA-BBBB; the earlier one is void" in said
 
 
 async def test_one_machine_takes_no_more_than_its_part_of_an_approvers_chat(desk: Desk) -> None:

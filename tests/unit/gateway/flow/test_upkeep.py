@@ -258,7 +258,7 @@ async def test_a_machine_that_goes_before_it_took_tasks_in_is_told_of_once(desk:
     (said,) = await _later(desk, 1)
     ids = [task.short_id for task in reversed(await desk.tasks())]
     assert said == (
-        f"{MACHINE} has been offline since 12:01.\nIt has not taken in {', '.join(ids)}: kept "
+        f"{MACHINE} has been offline since 12:01.\nIt has not received {', '.join(ids)} yet: kept "
         "until 20:01 and sent when it is back.\nTo take back: @dev cancel ID"
     )
     assert await _later(desk, 900) == []
@@ -278,7 +278,7 @@ async def test_one_task_is_named_with_how_to_take_it_back_in_its_members_languag
     (said,) = await _later(desk, 30)
     short_id = (await desk.task()).short_id
     assert said == (
-        f"{MACHINE} 自 12:01 起离线。\n它尚未接收 {short_id}：保留到 20:01，上线后即发送。\n"
+        f"{MACHINE} 自 12:01 起离线。\n它还没有收到 {short_id}：保留到 20:01，上线后即发送。\n"
         f"撤回：@dev 取消 {short_id}"
     )
 
@@ -304,7 +304,7 @@ async def test_a_machine_that_comes_and_goes_is_told_of_once_an_hour(desk: Desk)
     await _gone(desk, "@dev test", "@dev explain a", taken=1)
     (said,) = await _later(desk, 30)
     second, first = (task.short_id for task in await desk.tasks())
-    assert f"taken in {second}: kept" in said
+    assert f"received {second} yet: kept" in said
     assert f"Already there: {first}. The outcome" in said
     await desk.connect()
     await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=2)
