@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from common.errors import InputError
@@ -12,7 +12,7 @@ from local_agent.playbooks.definition import TaskDefinition, fits
 _NAMED: Final = re.compile(r"\s*([a-z][a-z0-9_]*)=(\"[^\"]*\"|\S*)")
 
 
-def read_inputs(definition: TaskDefinition, given: Iterable[str]) -> dict[str, str]:
+def read_inputs(definition: TaskDefinition, given: Sequence[str]) -> dict[str, str]:
     """Return the value of each input of a playbook.
 
     Args:
@@ -22,6 +22,8 @@ def read_inputs(definition: TaskDefinition, given: Iterable[str]) -> dict[str, s
         InputError: ``playbook.input`` (input, why: ``unknown``, ``missing``, ``wrong``): nothing
             was run.
     """
+    if bare := next((text for text in given if "=" not in text), None):
+        raise InputError("playbook.input", input=bare, why="missing", wanted="NAME=VALUE")
     found = dict(text.partition("=")[::2] for text in given)
     known = definition.inputs
     for name in (*found, *known):

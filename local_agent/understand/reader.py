@@ -93,7 +93,6 @@ _MENDS: Final = re.compile(
 )
 _BEGS: Final = re.compile(r"\byou\b|please|帮|麻烦|请", re.IGNORECASE)
 _LOOKS: Final = re.compile("[a-z看瞧查认,，;；]|告诉|汇报|结果|输出")
-_REFUSED: Final = frozenset({Kind.GIT_SYNC, Kind.UNSUPPORTED})
 _ABOUT: Final = {
     TaskKind.EXPLAIN: "question",
     TaskKind.CHANGE: "change_request",
@@ -288,7 +287,7 @@ class Reader:
         elif found.kind in DEEDS and not found.sure:
             taken = plain.kind is found.kind
         else:  # what is not offered is refused, however politely it is asked for
-            taken = plain.kind in _REFUSED and _elsewhere(plain, bare) is not None
+            taken = plain.kind is not Kind.RUN and _elsewhere(plain, bare) is not None
             taken = taken and _BEGS.search(text[: len(text) - len(bare)]) is not None
         return plain if plain.sure and taken else found
 

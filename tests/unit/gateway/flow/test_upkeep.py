@@ -305,7 +305,7 @@ async def test_a_machine_that_comes_and_goes_is_told_of_once_an_hour(desk: Desk)
     (said,) = await _later(desk, 30)
     second, first = (task.short_id for task in await desk.tasks())
     assert f"received {second} yet: kept" in said
-    assert f"Already there: {first}. The outcome" in said
+    assert f"Already there: {first}. You will get the outcome" in said
     await desk.connect()
     await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=2)
     await desk.disconnect()

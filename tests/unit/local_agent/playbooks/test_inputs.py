@@ -43,6 +43,7 @@ def test_what_is_not_given_is_the_default() -> None:
         (["tag=v1", "days="], "days", "wrong"),
         (["tag=v1", "days=١"], "days", "wrong"),
         (["tag=v1", "lang=fr"], "lang", "wrong"),
+        (["tag=v1", "days"], "days", "missing"),
         (["tag=v1", "other=1"], "other", "unknown"),
         (["tag=v1", "=1"], "", "unknown"),
     ],
