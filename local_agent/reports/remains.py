@@ -14,7 +14,6 @@ from local_agent.reports.runners import is_group, message_of
 from local_agent.reports.tables import Death, Failed, Red, compiled, rows
 
 _NEAR: Final = 60
-_LAST: Final = 40
 _LEAD: Final = re.compile(
     r".{0,300}(?=Fatal Python error: )|E\s+|\[ERROR\] |npm (?:error|ERR!) (?:enoent )?|Uncaught "
     r"|(?:PHP )?Fatal error:\s+(?:Uncaught )?|Exception in thread \"[^\"]*\" "
@@ -53,9 +52,9 @@ def read_death(page: Page) -> Found | None:
 
 def read_red(page: Page, start: int) -> Report | None:
     """Return what the last lines, from ``start`` on, say against an exit code of 0."""
-    for line in reversed(page.lines[max(start, len(page.lines) - _LAST) :]):
+    for line in reversed(page.lines[max(start, len(page.lines) - _NEAR) :]):
         for row in rows(Red):
-            if compiled(row.says).match(line):
+            if compiled(row.case).match(line):
                 return Report(tool=row.tool, note=page.brief(line), exit_code=0)
     return None
 

@@ -114,12 +114,8 @@ class Failed:
     case: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Red:
-    """A line at the end of an output that tells of a failure, whatever the exit code."""
-
-    tool: str
-    says: str
+class Red(Failed):
+    """How a runner ends an output that tells of a failure, whatever the exit code."""
 
 
 _Row = TypeVar("_Row", Runner, Form, Death, Failed, Red)

@@ -91,7 +91,7 @@ _MENDS: Final = re.compile(
     r"\bfix(?!ed)|\brepair|\bsolve|解决|处理|搞定"
     r"|修(?!改?[了完过后]|改之后)|(?<!修)改(?![了动完过后]|之后)"
 )
-_BEGS: Final = re.compile(r"\byou\b|please|帮|麻烦|请", re.IGNORECASE)
+_BEGS: Final = re.compile(r"(?i)\byou\b|please|帮|麻烦|请")
 _LOOKS: Final = re.compile("[a-z看瞧查认,，;；]|告诉|汇报|结果|输出")
 _ABOUT: Final = {
     TaskKind.EXPLAIN: "question",
@@ -282,13 +282,13 @@ class Reader:
             return found
         plain = guess(run or bare.rstrip(" ?？"), self.threshold)
         if run:
-            taken = plain.kind is Kind.RUN and commands.wants_tests(run)
-            taken = taken and _LOOKS.search(bare, len(run)) is not None
+            looks = _LOOKS.search(bare, len(run)) is not None
+            taken = looks and plain.kind is Kind.RUN and commands.wants_tests(run)
         elif found.kind in DEEDS and not found.sure:
             taken = plain.kind is found.kind
         else:  # what is not offered is refused, however politely it is asked for
-            taken = plain.kind is not Kind.RUN and _elsewhere(plain, bare) is not None
-            taken = taken and _BEGS.search(text[: len(text) - len(bare)]) is not None
+            begs = _BEGS.search(text, 0, len(text) - len(bare)) is not None
+            taken = begs and plain.kind is not Kind.RUN and _elsewhere(plain, bare) is not None
         return plain if plain.sure and taken else found
 
     def _of_plain(self, text: str, found: Guess, wanted: triggers.Wanted | None) -> Reading:
