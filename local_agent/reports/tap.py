@@ -14,8 +14,7 @@ _LEFT: Final = re.compile(r".*?# (?:skip|todo)", re.IGNORECASE)
 _AT: Final = re.compile(
     r"#\s+(?:\(in test file |at )(?P<path>.{1,400}?),? line (?P<line>\d{1,7})[.)]+$"
 )
-_VALUE: Final = re.compile(r"#\s+(?P<value>(?:got|expected): .*)$")
-_NOISE: Final = r"(?!# ?[A-Z])|#\s+(?:Failed test|Looks like)"
+_NOISE: Final = r"(?!#\s+(?:got|expected): |# ?[A-Z])|#\s+(?:Failed test|Looks like)"
 _COMMAND: Final = re.compile(r"# +(?P<text>`.*)$")  # of bats
 
 
@@ -26,50 +25,45 @@ def read_tap(page: Page) -> Found | None:
     if plan is None or not (found or plan[1]["count"] == "0"):
         return None
     wanted = int(plan[1]["count"])
-    results: dict[int, tuple[int, str]] = {}
+    results: dict[int, tuple[int, str, str]] = {}
     for i, result in found:
         if page.lines[i].endswith(" {"):
             return None  # it holds results of its own
         number = int(result["number"] or len(results) + 1)
-        verdict = _verdict(result)
+        name = result["name"] or ""
+        verdict = "skipped" if _LEFT.match(name) else "failed" if result["not"] else "passed"
         if number not in results or verdict == "failed":
-            results[number] = (i, verdict)
+            results[number] = (i, verdict, name)
     if not set(results) <= set(range(1, min(wanted, len(results)) + 1)):
         return None  # not one stream, or a test prints results of its own
-    verdicts = [verdict for _, verdict in results.values()]
-    short = wanted > len(results)
-    note = f"planned {wanted}, ran {len(results)}" if short else None
+    verdicts = [verdict for _, verdict, _ in results.values()]
+    note = f"planned {wanted}, ran {len(results)}" if wanted > len(results) else None
     report = Report(
         tool="TAP",
         passed=verdicts.count("passed"),
         failed=verdicts.count("failed"),
         skipped=verdicts.count("skipped"),
-        broken=1 if short else 0,
-        failures=first(_failure(page, i) for i, verdict in results.values() if verdict == "failed"),
+        broken=1 if note else 0,
+        failures=first(
+            _failure(page, i, name or f"test {i}")
+            for i, verdict, name in results.values()
+            if verdict == "failed"
+        ),
         note=note if wanted else page.brief(plan[1]["reason"] or "") or None,
     )
     lines = [plan[0], *(i for i, _ in found)]
     return Found(report, min(lines), lines[-1])
 
 
-def _verdict(result: re.Match[str]) -> str:
-    if _LEFT.match(result["name"] or ""):
-        return "skipped"
-    return "failed" if result["not"] else "passed"
-
-
-def _failure(page: Page, at: int) -> Failure:
-    result = _RESULT.match(page.lines[at])
-    name = (result["name"] if result else "") or f"test {at}"
-    place, message, values = None, "", list[str]()
-    nearest = page.matches(_RESULT, at + 1, at + 12)
-    stop = next((i for i, _ in nearest), at + 12)
-    for line in page.lines[at + 1 : stop]:
-        if (match := _AT.match(line)) and place is None:
-            place = page.place(match["path"], match["line"])
-        elif match := _VALUE.match(line):
-            values.append(match["value"])
-        elif (match := _COMMAND.match(line)) and not message:
-            message = match["text"]
-    message = message or ", ".join(values) or message_of(page.lines[at + 1 : stop], _NOISE)
-    return page.failure(name, place=place, message=message)
+def _failure(page: Page, at: int, name: str) -> Failure:
+    stop = next((i for i, _ in page.matches(_RESULT, at + 1, at + 12)), at + 12)
+    body = page.lines[at + 1 : stop]
+    at_line, command = (
+        next((match for line in body if (match := pattern.match(line))), None)
+        for pattern in (_AT, _COMMAND)
+    )
+    return page.failure(
+        name,
+        place=page.place(at_line["path"], at_line["line"]) if at_line else None,
+        message=command["text"] if command else message_of(body, _NOISE),
+    )
