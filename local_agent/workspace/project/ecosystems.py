@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from local_agent.workspace.project.model import Folder, Goal, Narrowing, Recipe
 from local_agent.workspace.project.runners import package_manager
 
 _MANY: Final = 10  # solutions of .NET; of more none is meant
-_CMAKE_FOLDERS: Final = ("build", "out", "cmake-build-debug", "cmake-build-release")
+CMAKE_CACHES: Final = tuple(
+    f"{folder}/CMakeCache.txt"
+    for folder in ("build", "out", "cmake-build-debug", "cmake-build-release")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +116,16 @@ def into(recipe: Recipe) -> Recipe | None:
         return recipe
     program, rest = argv[0], argv[1:]
     if program in _AFTER_PROGRAM:
-        return _with(recipe, (program, _AFTER_PROGRAM[program], at, *rest))
-    if program == "cargo":
-        return _with(recipe, (program, rest[0], "--manifest-path", f"{at}/Cargo.toml", *rest[1:]))
-    if program == "go":
-        return _with(recipe, (program, rest[0], "-C", at, *rest[1:]))
-    if argv[:3] == ("python", "-m", "pytest"):
-        return _with(recipe, (*argv, at))
-    return None
-
-
-def _with(recipe: Recipe, argv: tuple[str, ...]) -> Recipe:
-    return Recipe(argv, recipe.because, recipe.what, folder=recipe.folder)
+        argv = (program, _AFTER_PROGRAM[program], at, *rest)
+    elif program == "cargo":
+        argv = (program, rest[0], "--manifest-path", f"{at}/Cargo.toml", *rest[1:])
+    elif program == "go":
+        argv = (program, rest[0], "-C", at, *rest[1:])
+    elif argv[:3] == ("python", "-m", "pytest"):
+        argv = (*argv, at)
+    else:
+        return None
+    return replace(recipe, argv=argv, narrows="none")
 
 
 def _packages(folder: Folder, goal: Goal) -> Iterator[Recipe]:
@@ -144,22 +145,22 @@ def _packages(folder: Folder, goal: Goal) -> Iterator[Recipe]:
 
 def _dotnet(folder: Folder, goal: Goal) -> Iterator[Recipe]:
     argv = {
-        "test": ("test",),
-        "build": ("build",),
-        "format": ("format",),
-        "format-check": ("format", "--verify-no-changes"),
-    }.get(goal)
+        "test": "test",
+        "build": "build",
+        "format": "format",
+        "format-check": "format --verify-no-changes",
+    }
     named = sorted(name for name in folder.names if name.endswith((".sln", ".slnx")))
-    if argv is None or len(named) > _MANY:
+    if goal not in argv or len(named) > _MANY:
         return
+    verb, *rest = argv[goal].split()
     for name in named:
         which = (name,) if len(named) > 1 else ()
-        words = ("dotnet", *argv[:1], *which, *argv[1:])
-        yield Recipe(words, folder.at(name), "dotnet", folder=folder.path)
+        yield _recipe(folder, ("dotnet", verb, *which, *rest), name, "dotnet")
 
 
 def _cmake(folder: Folder, goal: Goal) -> Iterator[Recipe]:
-    made = next((name for name in _CMAKE_FOLDERS if f"{name}/CMakeCache.txt" in folder.names), "")
+    made = folder.has(*CMAKE_CACHES).partition("/")[0]
     if "CMakeLists.txt" not in folder.names or not made or folder.path:
         return
     if goal == "test":
@@ -171,18 +172,13 @@ def _cmake(folder: Folder, goal: Goal) -> Iterator[Recipe]:
 # --- Python, by what its files configure -----------------------------------------------------
 
 # Whoever keeps the lock file starts the tools, with what the lock file names.
-_PYTHON_LAUNCHERS: Final = (
-    ("uv.lock", ("uv", "run")),
-    ("poetry.lock", ("poetry", "run")),
-    ("pdm.lock", ("pdm", "run")),
-    ("Pipfile.lock", ("pipenv", "run")),
-)
-_PYTHON_SECTIONS: Final = ("setup.cfg", "tox.ini")
-_PYTHON_BUILDERS: Final = {
-    "uv": ("uv", "build"),
-    "poetry": ("poetry", "build"),
-    "pdm": ("pdm", "build"),
+PYTHON_LOCKS: Final = {
+    "uv.lock": "uv",
+    "poetry.lock": "poetry",
+    "pdm.lock": "pdm",
+    "Pipfile.lock": "pipenv",
 }
+_PYTHON_SECTIONS: Final = ("setup.cfg", "tox.ini")
 
 
 def _python(folder: Folder, goal: Goal) -> Iterator[Recipe]:
@@ -196,12 +192,15 @@ def _python(folder: Folder, goal: Goal) -> Iterator[Recipe]:
         case "format" | "format-check":
             yield from _python_formats(folder, goal)
         case "typecheck":
-            yield from _mypy(folder)
+            mypy = folder.table("pyproject.toml", "tool", "mypy")
+            every = () if mypy.keys() & {"files", "packages", "modules"} else (".",)
+            yield from _python_tool(folder, "mypy", every, "mypy.ini", ".mypy.ini")
             yield from _python_tool(folder, "pyright", (), "pyrightconfig.json")
         case "build" if folder.table("pyproject.toml", "build-system"):
             launch = _python_launch(folder)
-            argv = _PYTHON_BUILDERS.get(launch[0] if launch else "", ("python", "-m", "build"))
-            yield _python_recipe(folder, argv, "pyproject.toml", "[build-system]")
+            builds = launch and launch[0] != "pipenv"
+            argv = (launch[0], "build") if builds else ("python", "-m", "build")
+            yield _recipe(folder, argv, "pyproject.toml", "[build-system]")
 
 
 def _python_tests(folder: Folder) -> Iterator[Recipe]:
@@ -214,7 +213,7 @@ def _python_tests(folder: Folder) -> Iterator[Recipe]:
             ("manage.py", "python manage.py test"),
         ):
             if file in folder.names:
-                yield _python_recipe(folder, (*launch, *words.split()), file, words)
+                yield _recipe(folder, (*launch, *words.split()), file, words)
                 return
         if not folder.tests:
             return
@@ -233,17 +232,12 @@ def _python_formats(folder: Folder, goal: Goal) -> Iterator[Recipe]:
         yield from _python_tool(folder, "ruff", argv, "ruff.toml", ".ruff.toml")
 
 
-def _mypy(folder: Folder) -> Iterator[Recipe]:
-    named = folder.table("pyproject.toml", "tool", "mypy").keys() & {"files", "packages", "modules"}
-    yield from _python_tool(folder, "mypy", () if named else (".",), "mypy.ini", ".mypy.ini")
-
-
 def _python_tool(folder: Folder, name: str, argv: tuple[str, ...], *files: str) -> Iterator[Recipe]:
     if found := _python_configured(folder, name, *files):
-        yield _python_recipe(folder, (*_python_launch(folder), name, *argv), *found)
+        yield _recipe(folder, (*_python_launch(folder), name, *argv), *found)
 
 
-def _python_recipe(folder: Folder, argv: tuple[str, ...], file: str, what: str) -> Recipe:
+def _recipe(folder: Folder, argv: tuple[str, ...], file: str, what: str) -> Recipe:
     return Recipe(argv, folder.at(file), what, folder=folder.path)
 
 
@@ -261,4 +255,5 @@ def _python_configured(folder: Folder, tool: str, *files: str) -> tuple[str, str
 
 
 def _python_launch(folder: Folder) -> tuple[str, ...]:
-    return next((argv for lock, argv in _PYTHON_LAUNCHERS if lock in folder.names), ())
+    lock = folder.has(*PYTHON_LOCKS)
+    return (PYTHON_LOCKS[lock], "run") if lock else ()

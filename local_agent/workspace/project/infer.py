@@ -17,10 +17,10 @@ from common import strict_json
 from common.clock import Clock
 from common.errors import InputError, RemoteProtocolError
 from local_agent.workspace import files, paths
-from local_agent.workspace.project.ecosystems import into, usual
+from local_agent.workspace.project.ecosystems import CMAKE_CACHES, PYTHON_LOCKS, into, usual
 from local_agent.workspace.project.model import Folder, Goal, Ignored, Inference, Recipe, Wish
 from local_agent.workspace.project.narrowing import narrowed, of_person, words_of
-from local_agent.workspace.project.runners import TASKFILES, explicit
+from local_agent.workspace.project.runners import PACKAGE_LOCKS, TASKFILES, explicit
 from local_agent.workspace.registry import Workspace
 
 MAX_FILE_BYTES: Final = 128 * 1024
@@ -40,14 +40,7 @@ _TABLES: Final = frozenset(
 )
 # What makes a folder a project; and what is only looked for, for it may be large or not listed.
 _MARKS: Final = _TEXTS | _TABLES | {"Cargo.toml", "go.mod", "pom.xml", "build.gradle", "mix.exs"}
-_LOCKS: Final = (
-    *("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pnpm-lock.yaml", "yarn.lock"),
-    *("bun.lock", "bun.lockb"),
-)
-_CMAKE_CACHES: Final = tuple(
-    f"{folder}/CMakeCache.txt"
-    for folder in ("build", "out", "cmake-build-debug", "cmake-build-release")
-)
+_LOCKS: Final = (*PYTHON_LOCKS, *PACKAGE_LOCKS)
 _NO_PROJECTS: Final = frozenset(
     ("example", "examples", "vendor", "third_party", "fixtures", "testdata", "docs", "tests")
 )
@@ -100,7 +93,7 @@ class Desk:
         before = f"{path}/" if path else ""
         inside = [one.removeprefix(before) for one in self.files if one.startswith(before)]
         names = {one.partition("/")[0] for one in inside}
-        looked_for = _LOCKS if path else (*_LOCKS, *_CMAKE_CACHES)
+        looked_for = _LOCKS if path else (*_LOCKS, *CMAKE_CACHES)
         names |= {name for name in looked_for if self._exists(before + name)}
         texts = {
             name: text

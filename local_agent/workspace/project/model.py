@@ -108,6 +108,10 @@ class Folder:
         """Return the first of these names that is in it, or nothing."""
         return next((name for name in names if name in self.names), "")
 
+    def text(self, *names: str) -> tuple[str, str]:
+        """Return the first of these files that was read, with what stands in it; else nothing."""
+        return next(((name, self.texts[name]) for name in names if name in self.texts), ("", ""))
+
     def table(self, name: str, *keys: str) -> Mapping[str, Any]:
         """Return a table within a parsed file; an empty one where there is none."""
         found: object = self.tables.get(name, {})

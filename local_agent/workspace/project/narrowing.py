@@ -102,7 +102,11 @@ def words_of(only: str) -> list[str]:
     for word in _WORD.findall(only):
         # "login模块" is one word to Python: its Latin part is the name.
         pieces = _PIECES.findall(word)
-        found += [bare for piece in pieces if (bare := piece.strip(".,:")) and _tells(bare)]
+        found += [
+            bare
+            for piece in pieces
+            if (bare := piece.strip(".,:")) and bare.casefold() not in _FILLERS
+        ]
     return found[: MAX_WORDS + 1]
 
 
@@ -113,11 +117,11 @@ def _is_of_another(path: str, narrows: Narrowing) -> bool:
 
 
 def _runner(argv: Sequence[str]) -> Narrowing:
-    if tuple(argv) == ("go", "test", "./..."):
-        return "go"
-    if tuple(argv) == ("cargo", "test"):
-        return "cargo"
     rest = tuple(argv)
+    if rest == ("go", "test", "./..."):
+        return "go"
+    if rest == ("cargo", "test"):
+        return "cargo"
     while launcher := next((one for one in _LAUNCHERS if rest[: len(one)] == one), None):
         rest = rest[len(launcher) :]
     if not rest or not all(word.startswith("-") for word in rest[1:]):
@@ -125,29 +129,20 @@ def _runner(argv: Sequence[str]) -> Narrowing:
     return _RUNNERS.get(rest[0].rpartition("/")[2], "none")
 
 
-def _tells(word: str) -> bool:
-    return word.casefold() not in _FILLERS
-
-
 def _meant(word: str, files: Sequence[str], *, nodes: bool) -> tuple[str, ...]:
     """Return the paths of tests that a word stands for."""
     if nodes and (match := _NODE.fullmatch(word)):
         return tuple(path + match["node"] for path in _named(match["path"], files))
     path = word.removeprefix("./").rstrip("/")
-    if is_folder(path, files) or ("/" in path or "." in path):
-        return _tests_for(path, files)
-    return tuple(_tests_of(path, files))[: MAX_PATHS + 1]
-
-
-def _tests_for(path: str, files: Sequence[str]) -> tuple[str, ...]:
     if is_folder(path, files):
         return (path,)
-    named = _named(path, files)
-    if len(named) != 1 or _stem_of_test(named[0]) or "/tests/" in f"/{named[0]}":
-        return named
-    # A file of the program: what is meant are its tests.
-    stem = named[0].rpartition("/")[2].partition(".")[0]
-    return tuple(_tests_of(stem, files))
+    if "/" in path or "." in path:
+        named = _named(path, files)
+        if len(named) != 1 or _stem_of_test(named[0]) or "/tests/" in f"/{named[0]}":
+            return named
+        # A file of the program: what is meant are its tests.
+        path = named[0].rpartition("/")[2].partition(".")[0]
+    return tuple(_tests_of(path, files))[: MAX_PATHS + 1]
 
 
 def _named(path: str, files: Sequence[str]) -> tuple[str, ...]:

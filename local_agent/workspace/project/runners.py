@@ -8,8 +8,8 @@ and contained.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
 
 from local_agent.workspace.project.model import NAMES, Folder, Goal, Ignored, Narrowing, Recipe
 
@@ -32,12 +32,12 @@ _NOT_ALONE: Final = re.compile(r"[\n{,]\s*(?:internal:\s*true|requires:)")
 _PRESET: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}", re.ASCII)
 _JUSTFILES: Final = ("justfile", "Justfile", ".justfile")
 # The package manager by what it leaves behind.
-_BY_LOCK: Final = (
-    ("pnpm-lock.yaml", "pnpm"),
-    ("yarn.lock", "yarn"),
-    ("bun.lock", "bun"),
-    ("bun.lockb", "bun"),
-)
+PACKAGE_LOCKS: Final = {
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "bun.lock": "bun",
+    "bun.lockb": "bun",
+}
 _ALSO: Final[Mapping[Goal, tuple[str, ...]]] = {"test": ("check",), "build": ("all",)}
 
 
@@ -57,57 +57,59 @@ def explicit(folder: Folder, goal: Goal) -> tuple[list[Recipe], list[Ignored]]:
 
 def package_manager(folder: Folder) -> str:
     """Return npm, or whose lock file is there."""
-    return next((name for lock, name in _BY_LOCK if lock in folder.names), "npm")
+    return PACKAGE_LOCKS.get(folder.has(*PACKAGE_LOCKS), "npm")
+
+
+def _named(
+    folder: Folder,
+    wanted: Iterable[str],
+    has: Collection[str],
+    program: tuple[str, ...],
+    file: str,
+    what: str,
+) -> Iterator[Recipe]:
+    """Yield the first of the wanted names that a runner has."""
+    for name in wanted:
+        if name in has:
+            yield Recipe((*program, name), folder.at(file), what % name, folder=folder.path)
+            return
 
 
 def _make(folder: Folder, goal: Goal) -> Iterator[Recipe]:
-    file = next((name for name in _MAKEFILES if name in folder.texts), "")
-    targets = _targets(folder.texts.get(file, ""))
-    for name in (*NAMES[goal], *_ALSO.get(goal, ())):
-        if name in targets:
-            yield Recipe(("make", name), folder.at(file), f"{name}:", folder=folder.path)
-            return
-
-
-def _targets(text: str) -> set[str]:
-    found: set[str] = set()
-    for line in text.split("\n"):
-        if match := _TARGETS.match(line[:_MAX_LINE]):
-            found.update(match[1].split())
-    return found
+    file, text = folder.text(*_MAKEFILES)
+    targets = {
+        name
+        for line in text.split("\n")
+        if (match := _TARGETS.match(line[:_MAX_LINE]))
+        for name in match[1].split()
+    }
+    wanted = (*NAMES[goal], *_ALSO.get(goal, ()))
+    return _named(folder, wanted, targets, ("make",), file, "%s:")
 
 
 def _just(folder: Folder, goal: Goal) -> Iterator[Recipe]:
-    file = next((name for name in _JUSTFILES if name in folder.texts), "")
-    if not file or folder.path:
-        return
-    named = {
+    file, text = folder.text(*_JUSTFILES)
+    recipes = {
         match[1]
-        for line in folder.texts[file].split("\n")
+        for line in text.split("\n")
         if (match := _RECIPE.match(line[:_MAX_LINE])) and not _needs_arguments(match[2])
     }
-    for name in NAMES[goal]:
-        if name in named:
-            yield Recipe(("just", name), file, f"{name}:")
-            return
+    has = () if folder.path else recipes
+    return _named(folder, NAMES[goal], has, ("just",), file, "%s:")
 
 
 def _taskfile(folder: Folder, goal: Goal) -> Iterator[Recipe]:
-    file = next((name for name in TASKFILES if name in folder.texts), "")
-    body = f"\n{folder.texts.get(file, '')}".partition("\ntasks:")[2]
+    file, text = folder.text(*TASKFILES)
+    body = f"\n{text}".partition("\ntasks:")[2]
     own = re.split(r"\n(?=[^\s#])", body, maxsplit=1)[0]
-    if not (indent := re.search(r"\n( {1,8})[^\s#]", own)):
-        return
-    tasks = re.split(rf"\n{indent[1]}(?=[^\s#])", own)
-    named = {
+    indent = re.search(r"\n( {1,8})[^\s#]", own)
+    tasks = re.split(rf"\n{indent[1]}(?=[^\s#])", own) if indent else ()
+    has = {
         match[1]
         for task in tasks
         if (match := _TASK.match(task[:_MAX_LINE])) and not _NOT_ALONE.search(task)
     }
-    for name in NAMES[goal]:
-        if name in named:
-            yield Recipe(("task", name), folder.at(file), f"tasks.{name}", folder=folder.path)
-            return
+    return _named(folder, NAMES[goal], has, ("task",), file, "tasks.%s")
 
 
 def _presets(folder: Folder, goal: Goal) -> Iterator[Recipe]:
@@ -137,28 +139,17 @@ def _package(folder: Folder, goal: Goal, ignored: list[Ignored]) -> Iterator[Rec
         if _NEVER_ENDS.search(script[:_MAX_LINE]):
             ignored.append(Ignored(file, "does-not-end"))
             continue
-        argv = (manager, name) if name == "test" and manager != "bun" else (manager, "run", name)
-        yield Recipe(
-            argv + _ending(script, manager),
-            file,
-            f"scripts.{name}",
-            narrows=_narrowing(script, manager),
-            folder=folder.path,
-        )
+        is_short = name == "test" and manager != "bun"
+        argv = (manager, *(() if is_short else ("run",)), name)
+        is_npm = manager == "npm"
+        if _CREATE_REACT_APP.search(script[:_MAX_LINE]):
+            # It watches for ever unless it is told not to.
+            argv += ("--", "--watchAll=false") if is_npm else ("--watchAll=false",)
+        narrows: Narrowing = "none"
+        if len(script) <= _MAX_LINE and _TAKES_PATHS.fullmatch(script):
+            narrows = "dashes" if is_npm else "paths"
+        yield Recipe(argv, file, f"scripts.{name}", narrows, folder.path)
         return
-
-
-def _ending(script: str, manager: str) -> tuple[str, ...]:
-    # It watches for ever unless it is told not to.
-    if not _CREATE_REACT_APP.search(script[:_MAX_LINE]):
-        return ()
-    return ("--", "--watchAll=false") if manager == "npm" else ("--watchAll=false",)
-
-
-def _narrowing(script: str, manager: str) -> Narrowing:
-    if len(script) > _MAX_LINE or not _TAKES_PATHS.fullmatch(script):
-        return "none"
-    return "dashes" if manager == "npm" else "paths"
 
 
 def _tasks(folder: Folder, goal: Goal) -> Iterator[Recipe]:
@@ -173,8 +164,5 @@ def _tasks(folder: Folder, goal: Goal) -> Iterator[Recipe]:
         ("pyproject.toml", ("tool", "poe", "tasks"), ("poe",)),
         ("pyproject.toml", ("tool", "taskipy", "tasks"), ("task",)),
     ):
-        tasks: Mapping[str, Any] = folder.table(file, *keys)
-        for name in NAMES[goal]:
-            if name in tasks:
-                yield Recipe((*program, name), file, ".".join((*keys, name)))
-                break
+        has = folder.table(file, *keys)
+        yield from _named(folder, NAMES[goal], has, program, file, ".".join((*keys, "%s")))
