@@ -234,8 +234,8 @@ def read_cargo_test(page: Page) -> Found | None:
 def _fits(result: re.Match[str], wanted: int) -> bool:
     """Tell whether a result counts the tests that were announced, and agrees with itself."""
     count = counts(result["counts"])
-    agrees = (result["verdict"] == "ok") == (count.get("failed") == 0)
-    return agrees and sum(count.get(word, 0) for word in _COUNTED) == wanted
+    agrees = (result["verdict"] == "ok") == (count["failed"] == 0)
+    return agrees and sum(count[word] for word in _COUNTED) == wanted
 
 
 def _cargo_failures(page: Page, start: int, close: int) -> Iterator[Failure]:

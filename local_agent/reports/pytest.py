@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -66,21 +67,30 @@ def read_pytest(page: Page) -> Found | None:
     sessions = _Sessions()
     for i, line in enumerate(page.lines):
         sessions.follow(i, line)
-    found = [_session(page, start, close) for start, close in sessions.closed]
-    if not found:
+    if not sessions.closed:
         return None
-    reports = [one.report for one in found]
-    whole = Report(
+    total: Counter[str] = Counter()
+    failures: list[Failure] = []
+    note = None
+    for start, close in sessions.closed:
+        count, failed = _session(page, start, close)
+        total += count
+        failures += failed
+        note = _note(page, close, count) or note
+    start, close = sessions.closed[0]
+    if not _SESSION.match(page.lines[start]):
+        start = next((i for i, _ in page.matches(_PROGRESS, start, close)), close)
+    report = Report(
         tool="pytest",
-        passed=sum(one.passed or 0 for one in reports),
-        failed=sum(one.failed or 0 for one in reports),
-        errors=sum(one.errors for one in reports),
-        skipped=sum(one.skipped or 0 for one in reports),
-        broken=sum(one.broken for one in reports),
-        failures=first(failure for one in reports for failure in one.failures),
-        note=next((one.note for one in reversed(reports) if one.note), None),
+        passed=total["passed"],
+        failed=total["failed"],
+        errors=total["errors"] - total["broken"],
+        skipped=total["skipped"],
+        broken=total["broken"],
+        failures=first(failures),
+        note=note,
     )
-    return Found(whole, found[0].start, found[-1].end)
+    return Found(report, start, sessions.closed[-1][1])
 
 
 @dataclass(slots=True)
@@ -114,9 +124,8 @@ class _Sessions:
                 self.marks += len(line.partition("[")[0].strip())
         elif _is_summary(line):
             told = counts(line)
-            self._close(
-                i, len(line) + 2, fits=0 < self.marks == sum(told.get(word, 0) for word in _MARKED)
-            )
+            fits = 0 < self.marks == sum(told[word] for word in _MARKED)
+            self._close(i, len(line) + 2, fits=fits)
 
     def _close(self, i: int, width: int, *, fits: bool) -> None:
         whole = self.complete
@@ -149,37 +158,24 @@ def _is_summary(line: str) -> bool:
     )
 
 
-def _session(page: Page, start: int, close: int) -> Found:
-    lines = page.lines
+def _session(page: Page, start: int, close: int) -> tuple[Counter[str], list[Failure]]:
+    """Return the counts of a session, with ``broken`` files, and its failures."""
     short = page.last(_SHORT, close, start)
     begin = short[0] if short else close
     if begin == close and (page.cut or page.find(_SECTION) is None):
-        while begin > start and _ENTRY.match(lines[begin - 1]):  # its heading has been cut off
+        while begin > start and _ENTRY.match(page.lines[begin - 1]):  # its heading has been cut off
             begin -= 1
     sections = _sections(page, start, close)
     entries = list(_entries(page, begin, close))
-    failures = [_failure(page, one, sections) for one in entries[:MAX_FAILURES]] or [
+    count = counts(page.lines[close])
+    count["errors"] += count["error"]
+    broken = sum(kind == "ERROR" and "::" not in node for kind, node, _ in entries)
+    count["broken"] = min(count["errors"], broken) if entries else count["errors"]
+    return count, [_failure(page, one, sections) for one in entries[:MAX_FAILURES]] or [
         page.failure(_PREFIX.sub("", name), message=one.messages[0])
         for name, one in sections.items()
         if name and one.messages
     ]
-    count = counts(lines[close])
-    errors = count.get("error", 0) + count.get("errors", 0)
-    broken = sum(kind == "ERROR" and "::" not in node for kind, node, _ in entries)
-    broken = min(errors, broken) if entries else errors
-    failed = count.get("failed", 0)
-    report = Report(
-        tool="pytest",
-        passed=count.get("passed", 0),
-        failed=failed,
-        errors=errors - broken,
-        skipped=count.get("skipped", 0),
-        broken=broken,
-        failures=first(failures),
-        note=_note(page, start, close, None if failed or errors else _REASON),
-    )
-    first_line = next((i for i in range(start, close) if _PROGRESS.match(lines[i])), close)
-    return Found(report, start if _SESSION.match(lines[start]) else first_line, close)
 
 
 def _entries(page: Page, start: int, end: int) -> Iterator[tuple[str, str, str]]:
@@ -211,11 +207,10 @@ def _failure(page: Page, entry: tuple[str, str, str], sections: dict[str, _Secti
     path, _, name = node.partition("::")
     before, bracket, parameter = name.partition("[")
     key = before.replace("::", ".") + bracket + parameter
-    titles: tuple[str, ...] = tuple(
-        f"ERROR {what}"
-        for what in (f"at setup of {key}", f"at teardown of {key}", f"collecting {path}")
-    )
-    titles = titles if kind == "ERROR" else (key,)
+    titles = [key]
+    if kind == "ERROR":
+        places = (f"at setup of {key}", f"at teardown of {key}", f"collecting {path}")
+        titles = [f"ERROR {where}" for where in places]
     section = next((sections[title] for title in titles if title in sections), _Section())
     if message.endswith("..."):
         message = _whole(message, section.messages, sections[""].messages)
@@ -233,11 +228,13 @@ def _whole(cut: str, own: list[str], anybody: list[str]) -> str:
     return next(iter(fitting)) if (own and fitting) or len(fitting) == 1 else cut
 
 
-def _note(page: Page, start: int, close: int, pattern: re.Pattern[str] | None) -> str | None:
+def _note(page: Page, close: int, count: Counter[str]) -> str | None:
     """Return why a session ended before its tests did, or failed without a failure."""
     if page.exit_code == 0:
         return None
+    is_red = count["failed"] or count["errors"]
+    pattern = _STOPPED if is_red else _REASON
     around = [*range(close, min(close + 6, len(page.lines))), *range(close - 1, -1, -1)]
-    said = (page.lines[i] for i in around if (pattern or _STOPPED).match(page.lines[i]))
-    none = "" if pattern is None or counts(page.lines[close]).get("passed") else page.lines[close]
+    said = (page.lines[i] for i in around if pattern.match(page.lines[i]))
+    none = "" if is_red or count["passed"] else page.lines[close]
     return page.brief(next(said, none).strip("=! ")) or None

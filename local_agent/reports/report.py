@@ -6,6 +6,7 @@ A `Report` has counts and the first failures; a `Page` has clean, bounded lines.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -191,9 +192,9 @@ def new_page(output: str, *, exit_code: int | None, workspace: str) -> Page:
     return Page(lines, exit_code, workspace, cut, "\n".join(lines))
 
 
-def counts(text: str) -> dict[str, int]:
+def counts(text: str) -> Counter[str]:
     """Return the numbers of ``3 failed, 2 passed`` by their words."""
-    return {match[2]: int(match[1]) for match in _COUNT.finditer(text)}
+    return Counter({match[2]: int(match[1]) for match in _COUNT.finditer(text)})
 
 
 def spans(starts: Sequence[int], end: int) -> Iterator[tuple[int, int]]:
