@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
 from local_agent.reports.report import (
@@ -18,13 +18,13 @@ from local_agent.reports.report import (
     Report,
     counts,
     first,
-    spans,
 )
 
 _RESULT: Final = re.compile(
     r"(?P<verdict>ok  |FAIL|\?   )\t(?P<package>\S+)(?:\t| )"
     r"(?P<rest>\(cached\)|[\d.]+s|\[no test files\]|\[(?:build|setup) failed\])"
 )
+_LAST: Final = re.compile(f"FAIL$|{_RESULT.pattern}")
 _CASE: Final = re.compile(r" *--- (?P<verdict>PASS|FAIL|SKIP): (?P<name>\S+) \([\d.]+s\)$")
 _NOW: Final = re.compile(r"=== (?:RUN|CONT|NAME) +(?P<name>\S+)$")
 _SAID: Final = re.compile(r"\s+(?P<path>[^\s:]+\.go):(?P<line>\d{1,7}): ?(?P<text>.*)$")
@@ -57,50 +57,51 @@ def read_go_test(page: Page) -> Found | None:
     page = _unjson(page)
     results: dict[str, tuple[str, str, _Package]] = {}
     compiled = _compiled(page)
-    current, start, end = _Package(), -1, -1
+    current, at = _Package(), list[int]()
     for i, line in enumerate(page.lines):
         _follow(page, current, line)
         if match := _RESULT.match(line):
             results[match["package"]] = (match["verdict"].strip(), match["rest"], current)
-            current, end = _Package(), i
-            start = i if start < 0 else start
-    if page.exit_code == 0 and not _last_word(page).startswith("FAIL"):
+            current = _Package()
+            at.append(i)
+    last = page.last(_LAST)
+    if page.exit_code == 0 and not (last and last[1][0].startswith("FAIL")):
         # What else says FAIL was printed by a test.
         results = {package: one for package, one in results.items() if one[0] != "FAIL"}
     if not results:
         return None
-    passed = failed = skipped = broken = 0
+    total: Counter[str] = Counter()
     failures: list[Failure] = []
     for package, (verdict, rest, printed) in results.items():
         leaves = _leaves(printed.verdicts)
-        passed += sum(one == "PASS" for one in leaves.values())
-        skipped += sum(one == "SKIP" for one in leaves.values())
+        total.update(one for one in leaves.values() if one != "FAIL")
         if verdict != "FAIL":
             continue
         wrong = [name for name, one in leaves.items() if one == "FAIL"]
-        failed += len(wrong)
-        if wrong:
-            failures += [_go_failure(page, name, printed) for name in wrong]
-        else:
-            broken += 1
-            failures.append(compiled.get(package) or _go_broken(page, package, rest, printed))
+        total["FAIL"] += len(wrong)
+        for name in wrong:
+            place, text = printed.said.get(name, (None, ""))
+            if printed.panic and name == printed.now:
+                place, text = printed.frame, printed.panic
+            failures.append(page.failure(name, place=place, message=text))
+        if not wrong:
+            total["broken"] += 1
+            why = printed.panic or (rest.strip("[]") if rest.startswith("[") else printed.exit)
+            dead = page.failure(package, place=printed.frame, message=why)
+            failures.append(compiled.get(package, dead))
     head = page.find(_NOW)  # only with -v
     cached = any(rest == "(cached)" and not one.verdicts for _, rest, one in results.values())
+    is_whole = head is not None and not cached
     report = Report(
         tool="go test",
-        passed=passed if head is not None and not cached else None,
-        failed=failed,
-        skipped=skipped if head is not None and not cached else None,
-        broken=broken,
+        passed=total["PASS"] if is_whole else None,
+        failed=total["FAIL"],
+        skipped=total["SKIP"] if is_whole else None,
+        broken=total["broken"],
         failures=first(failures),
         note="no test files" if all(one[0] == "?" for one in results.values()) else None,
     )
-    return Found(report, min(start, start if head is None else head), end + 1)
-
-
-def _last_word(page: Page) -> str:
-    said = (line for line in reversed(page.lines) if line == "FAIL" or _RESULT.match(line))
-    return next(said, "")
+    return Found(report, at[0] if head is None else min(at[0], head), at[-1] + 1)
 
 
 def _follow(page: Page, current: _Package, line: str) -> None:
@@ -135,18 +136,6 @@ def _leaves(verdicts: dict[str, str]) -> dict[str, str]:
         if verdict == "FAIL" or verdicts.get(parent) != "FAIL"
     }
     return {name: verdict for name, verdict in verdicts.items() if name not in parents}
-
-
-def _go_failure(page: Page, name: str, printed: _Package) -> Failure:
-    place, text = printed.said.get(name, (None, ""))
-    if printed.panic and name == printed.now:
-        place, text = printed.frame, printed.panic
-    return page.failure(name, place=place, message=text)
-
-
-def _go_broken(page: Page, package: str, rest: str, printed: _Package) -> Failure:
-    message = rest.strip("[]") if rest.startswith("[") else printed.exit
-    return page.failure(package, place=printed.frame, message=printed.panic or message)
 
 
 def _compiled(page: Page) -> dict[str, Failure]:
@@ -205,11 +194,10 @@ _COUNTED: Final = ("passed", "failed", "ignored", "measured")
 def read_cargo_test(page: Page) -> Found | None:
     """Add up the results of the binaries; each must count as many tests as it said it runs."""
     running = [(i, int(match["count"])) for i, match in page.matches(_RUNNING)]
-    starts = [i for i, _ in running]
     total: Counter[str] = Counter()
     failures: list[Failure] = []
     broken, note, end = 0, None, -1
-    for (start, wanted), (_, stop) in zip(running, spans(starts, len(page.lines)), strict=True):
+    for (start, wanted), (stop, _) in pairwise([*running, (len(page.lines), 0)]):
         closes = [one for one in page.matches(_TOTAL, start + 1, stop) if _fits(one[1], wanted)]
         if closes:
             end, result = closes[-1]
@@ -228,7 +216,7 @@ def read_cargo_test(page: Page) -> Found | None:
         failures=first(failures),
         note=note,
     )
-    return Found(report, starts[0], max(end, starts[-1]) + 2)
+    return Found(report, running[0][0], max(end, running[-1][0]) + 2)
 
 
 def _fits(result: re.Match[str], wanted: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -195,11 +195,6 @@ def new_page(output: str, *, exit_code: int | None, workspace: str) -> Page:
 def counts(text: str) -> Counter[str]:
     """Return the numbers of ``3 failed, 2 passed`` by their words."""
     return Counter({match[2]: int(match[1]) for match in _COUNT.finditer(text)})
-
-
-def spans(starts: Sequence[int], end: int) -> Iterator[tuple[int, int]]:
-    """Give each start with the next one; the last with ``end``."""
-    return zip(starts, [*starts[1:], end], strict=False)
 
 
 def first(failures: Iterable[Failure]) -> tuple[Failure, ...]:
