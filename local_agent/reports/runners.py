@@ -55,6 +55,9 @@ _GROUP: Final = re.compile(r"\s*'\d+ subtests? failed'$")
 _KEY: Final = re.compile(r"(?:error|message): '?|ASSERT FAILED: |Failure/Error: ")
 
 
+_Line = tuple[int, re.Match[str]]
+
+
 def read_runners(page: Page) -> Iterator[Found]:
     """Yield what each runner of the table reported."""
     tools: set[str] = set()
@@ -79,29 +82,27 @@ class _Summary:
 def _read(page: Page, row: Runner) -> Found | None:
     """Return what the summaries say, with the failures that fit them."""
     summaries = _summaries(page, row)
-    noted = page.last(compiled(row.note))
-    note = _note(page, noted[0]) if noted else None
     if not summaries:
         return None
     chosen = summaries if row.adds else [_fitting(page, row, summaries)]
     counts = sum((one.counts for one in chosen), Counter[str]())
     start, end = chosen[0].start, chosen[-1].end
     cases = _cases(page, row, start, end)
-    broken = compiled(row.broken)
     # Some tell of them again at the end.
-    told = islice(page.matches(broken, end=start), _FILES)
-    files = list({_name(page, row, i, match): i for i, match in told}.values())
+    told = islice(page.matches(compiled(row.broken), end=start), _FILES)
+    files = {_name(page, row, *one): one for one in told}
     words = {word for one in chosen for word in one.words}
     is_listed = "failed" in words
-    if "failed" not in words and (failed := _counted(page, row, cases, is_told="passed" in words)):
-        counts["failed"] = failed
-        words.add("failed")
+    if not is_listed:
+        counted = sum(int(one.groupdict().get("count") or 0) for _, one in cases.values())
+        counts["failed"] = counted or (len(cases) if "passed" in words else 0)
     bad = counts["failed"] + counts["errors"]
     counts["skipped"] += sum(1 for _ in page.matches(compiled(row.skipped), start))
-    known = bool({"failed", "errors"} & words) or not cases
+    known = bool(counts["failed"] or {"failed", "errors"} & words) or not cases
     is_parted = row.repeats and len(cases) < bad
     if is_listed:
         cases = dict(list(cases.items())[:bad])
+    noted = page.last(compiled(row.note))
     rest = counts["total"] - bad - counts["skipped"] - counts["flaky"]
     report = Report(
         tool=row.tool,
@@ -112,22 +113,14 @@ def _read(page: Page, row: Runner) -> Found | None:
         broken=max(counts["broken"], len(files)),
         flaky=counts["flaky"],
         failures=first(
-            [
-                *(_failure(page, row, i, broken) for i in files[:MAX_FAILURES]),
-                *(_failure(page, row, i, compiled(row.case)) for i in cases.values()),
-            ]
+            _failure(page, row, *one)
+            for one in (*islice(files.values(), MAX_FAILURES), *cases.values())
         ),
-        note=None if cases or files else note,
+        note=_note(page, noted[0]) if noted and not (cases or files) else None,
     )
-    heads = [i for i in (page.having(row.mark), *cases.values(), *files) if i is not None]
-    return Found(report, min([start, *heads]), max([end, *cases.values()]))
-
-
-def _counted(page: Page, row: Runner, cases: Mapping[str, int], *, is_told: bool) -> int:
-    """Return how many failures are listed, where the summary does not say; 0: not known."""
-    found = [compiled(row.case).match(page.lines[i]) for i in cases.values()]
-    counts = [match.groupdict().get("count") for match in found if match]
-    return sum(int(count or 0) for count in counts) or (len(cases) if is_told else 0)
+    listed = [i for i, _ in cases.values()]
+    heads = [page.having(row.mark), start, *listed, *(i for i, _ in files.values())]
+    return Found(report, min(i for i in heads if i is not None), max([end, *listed]))
 
 
 def _summaries(page: Page, row: Runner) -> list[_Summary]:
@@ -174,23 +167,23 @@ def _fitting(page: Page, row: Runner, summaries: Sequence[_Summary]) -> _Summary
     return next((one for one, bad in reversed(tried) if bad), summaries[-1])
 
 
-def _cases(page: Page, row: Runner, start: int, end: int) -> dict[str, int]:
+def _cases(page: Page, row: Runner, start: int, end: int) -> dict[str, _Line]:
     """Return the lines of the failures that are listed, by their names."""
     pattern = compiled(row.case)
     if row.adds:
         start, end = 0, -1
     spans = ((start + 1, None), (0, start)) if row.below else ((0, start), (end + 1, None))
     for begin, stop in spans:
-        found: dict[str, int] = {}
-        groups: dict[str, int] = {}
+        found: dict[str, _Line] = {}
+        groups: dict[str, _Line] = {}
         for i, match in page.matches(pattern, begin, stop):
             if row.under and not (i and compiled(row.under).match(page.lines[i - 1])):
                 continue
             named = groups if is_group(page, i) else found
-            named.setdefault(_name(page, row, i, match), i)
+            named.setdefault(_name(page, row, i, match), (i, match))
         if found := found or groups:  # what was in a group may have been cut off
             # A file is named before what failed in it.
-            return dict(sorted(found.items(), key=lambda one: "#" in page.lines[one[1]][:1]))
+            return dict(sorted(found.items(), key=lambda one: one[1][1].string.startswith("#")))
     return {}
 
 
@@ -227,20 +220,17 @@ def _name(page: Page, row: Runner, at: int, match: re.Match[str]) -> str:
     return name.strip(" ─")
 
 
-def _failure(page: Page, row: Runner, at: int, pattern: re.Pattern[str]) -> Failure:
-    match = pattern.match(page.lines[at])
-    if match is None:
-        return page.failure("?")
+def _failure(page: Page, row: Runner, at: int, match: re.Match[str]) -> Failure:
     said, name, begin = match.groupdict(), _name(page, row, at, match), at
     if not (said.get("name") or said.get("tap") or row.above):
         begin += 1
     if row.opens:
         near = enumerate(page.lines[at : at + 8])
         begin += next((n for n, line in near if compiled(row.opens).match(line)), 0)
-    if row.detail and pattern is compiled(row.case):
+    if row.detail and match.re is compiled(row.case):
         heads = page.matches(compiled(row.detail))
         begin = next((i for i, one in heads if one["name"].strip(" ─") == name and i != at), -1)
-    body = _body(page, row, begin, pattern) if begin >= 0 else []
+    body = _body(page, row, begin, match.re) if begin >= 0 else []
     if begin == at and is_group(page, at):
         body = [line for line in page.lines[max(at - _BODY, 0) : at] if _ERROR.match(line)][-1:]
     place = page.place(said["path"], said.get("line")) if said.get("path") else None

@@ -38,13 +38,13 @@ KILLED = Sentence(
     en="`{command}` was ended by {signal} after {duration}",
     zh="`{command}` 运行 {duration}后因信号 {signal} 终止",
 )
-TIMED_OUT = Sentence(
-    en="`{command}` reached its time limit and was stopped after {duration}. Ask for a smaller "
-    "part of it, or run it at the machine.",
-    zh="`{command}` 超时，运行 {duration}后已停止。请缩小范围，或在开发机上运行。",
-)
-# Of what a command and all that it started took more than they may together.
+# Of what a command, or it and all that it started, took more than it may.
 EXCEEDED: Final[dict[str, Sentence]] = {
+    "command.timeout": Sentence(
+        en="`{command}` reached its time limit and was stopped after {duration}. Ask for a smaller "
+        "part of it, or run it at the machine.",
+        zh="`{command}` 超时，运行 {duration}后已停止。请缩小范围，或在开发机上运行。",
+    ),
     "command.too-many-processes": Sentence(
         en="`{command}` started too many processes and was stopped after {duration}. Run fewer at "
         "once.",
@@ -105,7 +105,8 @@ def render_outcome(outcome: Outcome, command: str, lang: Lang) -> str:
     no report tells why.
     """
     lines = [*_verdict(outcome, command, lang, most=report_words.CHAT_FAILURES)]
-    if started(outcome) and not _is_told(outcome):
+    is_told = outcome.report is not None and report_words.tells_why(outcome.report)
+    if started(outcome) and not is_told:
         room = max(CHAT_LINES - len(lines), 1)
         last = "\n".join(outcome.brief.split("\n")[-room:])
         lines.append(last or ("" if outcome.tail else say(NO_OUTPUT, lang)))
@@ -191,10 +192,6 @@ def _verdict(outcome: Outcome, command: str, lang: Lang, *, most: int) -> Iterat
         yield say(RIGHTS_TAKEN, lang, count=len(paths), paths=named)
 
 
-def _is_told(outcome: Outcome) -> bool:
-    return outcome.report is not None and report_words.tells_why(outcome.report)
-
-
 def _exit_code(code: int) -> str:
     """Return the code, with the signal that a shell means by it."""
     name = _signal(code - 128) if code > 128 else ""
@@ -214,12 +211,9 @@ def _never_began(outcome: Outcome) -> bool:
 def _ending(outcome: Outcome) -> Sentence:
     if outcome.reason is Reason.CANCELLED:
         return CANCELLED_RUNNING
-    if outcome.code == "command.timeout":
-        return TIMED_OUT
-    if outcome.code in NOT_STARTED:
-        return NOT_STARTED[outcome.code]
-    if outcome.code in EXCEEDED:
-        return EXCEEDED[outcome.code]
+    for table in (NOT_STARTED, EXCEEDED):
+        if outcome.code in table:
+            return table[outcome.code]
     if outcome.signal:
         return KILLED
     return RAN_OK if outcome.exit_code == 0 else RAN_BADLY
