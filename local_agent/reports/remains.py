@@ -22,13 +22,10 @@ _LEAD: Final = re.compile(
 
 def _indented(page: Page, at: int) -> tuple[str, ...]:
     """Return the lines below one, if they belong to it."""
-    head, *body = page.lines[at : at + 9]
-    is_its = bool(body) and body[0].strip() and _indent(body[0]) > _indent(head)
-    return tuple(body) if is_its else ()
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
+    near = page.lines[at : at + 9]
+    indents = [len(line) - len(line.lstrip()) for line in near]
+    is_its = len(near) > 1 and near[1].strip() and indents[1] > indents[0]
+    return near[1:] if is_its else ()
 
 
 def read_death(page: Page) -> Found | None:

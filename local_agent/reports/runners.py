@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from local_agent.reports.report import MAX_FAILURES, Failure, Found, Page, Report, first
@@ -196,28 +196,24 @@ def _note(page: Page, at: int) -> str:
 def is_group(page: Page, at: int) -> bool:
     """Tell whether what failed is a group of tests that are listed themselves."""
     below = page.lines[at + 1 : at + 8]
-    return any(_GROUP.match(line) for line in below[:1]) or any(
-        "subtestsFailed" in line for line in below
-    )
+    told = any("subtestsFailed" in line for line in below)
+    return told or _GROUP.match("".join(below[:1])) is not None
 
 
 def _name(page: Page, row: Runner, at: int, match: re.Match[str]) -> str:
     said = match.groupdict()
-    name = said.get("name") or said.get("tap")
-    if name is None and (file := _file(page, row, at)):
-        name = file
-    if row.joined and name is not None:
+    name = said.get("name") or said.get("tap") or _file(page, row, at)
+    if row.joined and name:
         rest = [line.strip() for line in page.lines[at + 1 : at + 8]]
         ends = next((i for i, line in enumerate(rest) if line.endswith(":")), None)
         if not name.endswith(":") and ends is not None:
             name = " › ".join([name, *rest[: ends + 1]])
         name = name.removesuffix(":")
-    if name is None and row.above:
+    if row.above and not name:
         rules = [i for i, _ in page.matches(compiled(row.above), max(at - _BODY, 0), at)]
-        name = page.lines[rules[-2] + 1] if len(rules) > 1 else None
-    if name is None:  # on the next line, as of busted
-        name = "".join(page.lines[at + 1 : at + 2])
-    return name.strip(" ─")
+        name = page.lines[rules[-2] + 1] if len(rules) > 1 else ""
+    # Else on the next line, as of busted.
+    return (name or "".join(page.lines[at + 1 : at + 2])).strip(" ─")
 
 
 def _failure(page: Page, row: Runner, at: int, match: re.Match[str]) -> Failure:
@@ -230,7 +226,9 @@ def _failure(page: Page, row: Runner, at: int, match: re.Match[str]) -> Failure:
     if row.detail and match.re is compiled(row.case):
         heads = page.matches(compiled(row.detail))
         begin = next((i for i, one in heads if one["name"].strip(" ─") == name and i != at), -1)
-    body = _body(page, row, begin, match.re) if begin >= 0 else []
+    end = compiled(row.end)
+    below = page.lines[begin + 1 : begin + 1 + _BODY] if begin >= 0 else ()
+    body = list(takewhile(lambda line: not (match.re.match(line) or end.match(line)), below))
     if begin == at and is_group(page, at):
         body = [line for line in page.lines[max(at - _BODY, 0) : at] if _ERROR.match(line)][-1:]
     place = page.place(said["path"], said.get("line")) if said.get("path") else None
@@ -245,16 +243,6 @@ def _failure(page: Page, row: Runner, at: int, match: re.Match[str]) -> Failure:
 def _file(page: Page, row: Runner, at: int) -> str:
     last = page.last(compiled(row.file), at) if row.file != NEVER else None
     return last[1]["path"] if last else ""
-
-
-def _body(page: Page, row: Runner, at: int, case: re.Pattern[str]) -> list[str]:
-    body: list[str] = []
-    stops = (case, compiled(row.end))
-    for line in page.lines[at + 1 : at + 1 + _BODY]:
-        if any(stop.match(line) for stop in stops):
-            break
-        body.append(line)
-    return body
 
 
 def message_of(body: Sequence[str], noise: str = NEVER) -> str:
