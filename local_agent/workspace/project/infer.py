@@ -38,9 +38,8 @@ _TEXTS: Final = frozenset(
 _TABLES: Final = frozenset(
     ("pyproject.toml", "package.json", "deno.json", "composer.json", "CMakePresets.json")
 )
-# What makes a folder a project; and what is only looked for, for it may be large or not listed.
+# What makes a folder a project.
 _MARKS: Final = _TEXTS | _TABLES | {"Cargo.toml", "go.mod", "pom.xml", "build.gradle", "mix.exs"}
-_LOCKS: Final = (*PYTHON_LOCKS, *PACKAGE_LOCKS)
 _NO_PROJECTS: Final = frozenset(
     ("example", "examples", "vendor", "third_party", "fixtures", "testdata", "docs", "tests")
 )
@@ -93,7 +92,8 @@ class Desk:
         before = f"{path}/" if path else ""
         inside = [one.removeprefix(before) for one in self.files if one.startswith(before)]
         names = {one.partition("/")[0] for one in inside}
-        looked_for = _LOCKS if path else (*_LOCKS, *CMAKE_CACHES)
+        # These may be large or not listed.
+        looked_for = (*PYTHON_LOCKS, *PACKAGE_LOCKS, *(() if path else CMAKE_CACHES))
         names |= {name for name in looked_for if self._exists(before + name)}
         texts = {
             name: text
@@ -141,10 +141,19 @@ class Desk:
         return None
 
     def _table(self, path: str, text: str) -> Mapping[str, Any] | None:
-        table = _toml(text) if path.endswith(".toml") else _json(text)
-        if table is None:
-            self.ignored.append(Ignored(path, "malformed"))
-        return table
+        try:
+            if not path.endswith(".toml"):
+                found = strict_json.loads(
+                    text.removeprefix("\ufeff"), max_bytes=MAX_FILE_BYTES, floats="read"
+                )
+                if isinstance(found, dict):
+                    return found
+            elif text.count(".") + text.count("[") <= MAX_KEYS:
+                return tomllib.loads(text)
+        except (ValueError, RecursionError, RemoteProtocolError):
+            pass
+        self.ignored.append(Ignored(path, "malformed"))
+        return None
 
 
 def _infer(workspace: Workspace, wish: Wish, known: Sequence[str]) -> Inference:
@@ -153,9 +162,7 @@ def _infer(workspace: Workspace, wish: Wish, known: Sequence[str]) -> Inference:
 
 
 def _recipes(folder: Folder, goal: Goal, desk: Desk) -> list[Recipe]:
-    named, endless = explicit(folder, goal)
-    desk.ignored += endless
-    return named or usual(folder, goal)
+    return explicit(folder, goal, desk.ignored) or usual(folder, goal)
 
 
 def _below(wish: Wish, desk: Desk) -> list[Recipe]:
@@ -186,22 +193,3 @@ def _is_python_test(path: str) -> bool:
     if folder.partition("/")[0] not in ("", "tests", "test"):
         return False
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
-
-
-def _toml(text: str) -> Mapping[str, Any] | None:
-    if text.count(".") + text.count("[") > MAX_KEYS:
-        return None
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _json(text: str) -> Mapping[str, Any] | None:
-    try:
-        found = strict_json.loads(
-            text.removeprefix("\ufeff"), max_bytes=MAX_FILE_BYTES, floats="read"
-        )
-    except RemoteProtocolError:
-        return None
-    return found if isinstance(found, dict) else None

@@ -37,7 +37,6 @@ _TEST_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"}
 _NODE: Final = re.compile(r"(?P<path>[^:]+\.py)(?P<node>(?:::[\w\[\]+./@-]+){1,4})")
 _RUST_TEST: Final = re.compile(r"tests/([\w-]+)\.rs", re.ASCII)
 _ENDINGS: Final[dict[Narrowing, str]] = {"pytest": ".py", "go": ".go", "cargo": ".rs"}
-_TESTED: Final = frozenset(_ENDINGS.values())
 _LAUNCHERS: Final = (
     ("uv", "run"),
     ("poetry", "run"),
@@ -84,16 +83,10 @@ def of_person(argv: Sequence[str]) -> Recipe:
     return Recipe(tuple(argv), narrows=_runner(argv))
 
 
-def is_folder(path: str, files: Sequence[str]) -> bool:
+def _is_folder(path: str, files: Sequence[str]) -> bool:
     """Tell whether there is a file below this folder."""
     at = bisect_left(files, f"{path}/")
     return at < len(files) and files[at].startswith(f"{path}/")
-
-
-def is_file(path: str, files: Sequence[str]) -> bool:
-    """Tell whether this file is one of them."""
-    at = bisect_left(files, path)
-    return at < len(files) and files[at] == path
 
 
 def words_of(only: str) -> list[str]:
@@ -113,7 +106,7 @@ def words_of(only: str) -> list[str]:
 def _is_of_another(path: str, narrows: Narrowing) -> bool:
     """Tell whether it is a test in a language that this runner does not run."""
     ending = f".{path.rpartition('.')[2]}"
-    return ending in _TESTED and ending != _ENDINGS.get(narrows)
+    return ending in _ENDINGS.values() and ending != _ENDINGS.get(narrows)
 
 
 def _runner(argv: Sequence[str]) -> Narrowing:
@@ -134,7 +127,7 @@ def _meant(word: str, files: Sequence[str], *, nodes: bool) -> tuple[str, ...]:
     if nodes and (match := _NODE.fullmatch(word)):
         return tuple(path + match["node"] for path in _named(match["path"], files))
     path = word.removeprefix("./").rstrip("/")
-    if is_folder(path, files):
+    if _is_folder(path, files):
         return (path,)
     if "/" in path or "." in path:
         named = _named(path, files)
@@ -147,7 +140,7 @@ def _meant(word: str, files: Sequence[str], *, nodes: bool) -> tuple[str, ...]:
 
 def _named(path: str, files: Sequence[str]) -> tuple[str, ...]:
     """Return the one file of this name."""
-    if is_file(path, files):
+    if path in files:
         return (path,)
     ends = [one for one in files if one.endswith(f"/{path}")]
     return tuple(ends) if len(ends) == 1 else ()
@@ -193,8 +186,7 @@ def _package(path: str) -> str:
 
 def _of_cargo(argv: tuple[str, ...], paths: Sequence[str]) -> tuple[str, ...]:
     """Return it with the integration tests that were named; others have no name of their own."""
-    found = [_RUST_TEST.fullmatch(path) for path in paths]
-    names = [match[1] for match in found if match]
+    names = [match[1] for path in paths if (match := _RUST_TEST.fullmatch(path))]
     if len(names) < len(paths):
         return ()
     return (*argv, *(word for name in names for word in ("--test", name)))

@@ -41,10 +41,9 @@ PACKAGE_LOCKS: Final = {
 _ALSO: Final[Mapping[Goal, tuple[str, ...]]] = {"test": ("check",), "build": ("all",)}
 
 
-def explicit(folder: Folder, goal: Goal) -> tuple[list[Recipe], list[Ignored]]:
-    """Return what the runners of a folder have of this name, and scripts that never end."""
-    ignored: list[Ignored] = []
-    found = [
+def explicit(folder: Folder, goal: Goal, ignored: list[Ignored]) -> list[Recipe]:
+    """Return what the runners of a folder have of this name; add scripts that never end."""
+    return [
         *_make(folder, goal),
         *_just(folder, goal),
         *_taskfile(folder, goal),
@@ -52,7 +51,6 @@ def explicit(folder: Folder, goal: Goal) -> tuple[list[Recipe], list[Ignored]]:
         *_package(folder, goal, ignored),
         *_tasks(folder, goal),
     ]
-    return found, ignored
 
 
 def package_manager(folder: Folder) -> str:
@@ -92,7 +90,8 @@ def _just(folder: Folder, goal: Goal) -> Iterator[Recipe]:
     recipes = {
         match[1]
         for line in text.split("\n")
-        if (match := _RECIPE.match(line[:_MAX_LINE])) and not _needs_arguments(match[2])
+        if (match := _RECIPE.match(line[:_MAX_LINE]))
+        and all("=" in word or word[0] == "*" for word in match[2].split())  # it needs no argument
     }
     has = () if folder.path else recipes
     return _named(folder, NAMES[goal], has, ("just",), file, "%s:")
@@ -123,10 +122,6 @@ def _presets(folder: Folder, goal: Goal) -> Iterator[Recipe]:
         if isinstance(name, str) and _PRESET.fullmatch(name):
             argv = (*program, "--preset", name)
             yield Recipe(argv, "CMakePresets.json", f"{goal}Presets.{name}")
-
-
-def _needs_arguments(parameters: str) -> bool:
-    return any("=" not in word and word[0] != "*" for word in parameters.split())
 
 
 def _package(folder: Folder, goal: Goal, ignored: list[Ignored]) -> Iterator[Recipe]:
