@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from local_agent.reports.compiled import read_cargo_test, read_go_test
 from local_agent.reports.linters import read_problems
 from local_agent.reports.pytest import read_pytest
 from local_agent.reports.remains import read_death, read_failures, read_red
-from local_agent.reports.report import MAX_ALSO, Found, Page, Reader, Report, new_page
+from local_agent.reports.report import MAX_ALSO, Found, Page, Report, new_page
 from local_agent.reports.runners import read_runners
 from local_agent.reports.tables import Form, rows
 from local_agent.reports.tap import read_tap
 
-# Those that add up lines know too little where some are missing; the others are told totals.
-_ADDING: Final[tuple[Reader, ...]] = (read_pytest, read_go_test, read_cargo_test)
 _AS_TAP: Final = frozenset(("TAP", "node --test", "prove"))
 
 
@@ -62,12 +59,13 @@ def _found(page: Page) -> Iterator[Found]:
     """Yield what each reader reads."""
     told = list(read_runners(page))
     yield from told
-    adding: list[Reader] = [*_ADDING, *(partial(read_problems, form=form) for form in rows(Form))]
+    # These add up lines: they know too little where some are missing.
+    adding = [read_pytest(page), read_go_test(page), read_cargo_test(page)]
+    adding += [read_problems(page, form) for form in rows(Form)]
     if not any(one.report.tool in _AS_TAP for one in told):
-        adding.append(read_tap)
-    for reader in adding:
-        if found := reader(page):
-            yield replace(found, report=replace(found.report, partial=page.cut))
+        adding.append(read_tap(page))
+    for found in filter(None, adding):
+        yield replace(found, report=replace(found.report, partial=page.cut))
 
 
 def _whole(reports: Sequence[Report], exit_code: int | None) -> Report | None:

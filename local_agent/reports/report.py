@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -200,6 +200,3 @@ def counts(text: str) -> Counter[str]:
 def first(failures: Iterable[Failure]) -> tuple[Failure, ...]:
     """Return the first failures, each once."""
     return tuple(dict.fromkeys(failures))[:MAX_FAILURES]
-
-
-Reader = Callable[[Page], Found | None]

@@ -44,12 +44,8 @@ _TOOLS: Final = (
         "format": "gofmt -w .", "format-check": "gofmt -l .",
         "typecheck": "go build ./...", "check": "go vet ./...",
     }, "go"),
-    _Tool(("mvnw",), {"test": "./mvnw test", "build": "./mvnw package", "check": "./mvnw verify"}),
-    _Tool(("pom.xml",), {"test": "mvn test", "build": "mvn package", "check": "mvn verify"}),
-    _Tool(("gradlew",), {
-        "test": "./gradlew test", "build": "./gradlew build", "check": "./gradlew check",
-    }),
-    _Tool(("build.gradle", "build.gradle.kts"), {
+    _Tool(("mvnw", "pom.xml"), {"test": "mvn test", "build": "mvn package", "check": "mvn verify"}),
+    _Tool(("gradlew", "build.gradle", "build.gradle.kts"), {
         "test": "gradle test", "build": "gradle build", "check": "gradle check",
     }),
     _Tool((".rspec",), {"test": "bundle exec rspec"}, "paths"),
@@ -80,8 +76,8 @@ _PACKAGES: Final[Mapping[Goal, tuple[tuple[str, str], ...]]] = {
     "format-check": (("prettier", "prettier --check ."),),
 }
 # fmt: on
-# A wrapper that lies in the project stands for the program of the same name.
-_REPLACED: Final = {"pom.xml": "mvnw", "build.gradle": "gradlew", "build.gradle.kts": "gradlew"}
+# A wrapper that lies in the project stands for the program.
+_WRAPPERS: Final = ("mvnw", "gradlew")
 _AFTER_PROGRAM: Final = {
     "make": "-C",
     "task": "-d",
@@ -102,10 +98,12 @@ def usual(folder: Folder, goal: Goal) -> list[Recipe]:
     found += _cmake(folder, goal)
     for tool in _TOOLS:
         file = folder.has(*tool.files)
-        if file and goal in tool.argv and _REPLACED.get(file, "") not in folder.names:
+        if file and goal in tool.argv:
             narrows: Narrowing = tool.narrows if goal == "test" else "none"
-            argv = tuple(tool.argv[goal].split())
-            found.append(Recipe(argv, folder.at(file), argv[0], narrows, folder.path))
+            program, *rest = tool.argv[goal].split()
+            program = f"./{file}" if file in _WRAPPERS else program
+            argv = (program, *rest)
+            found.append(Recipe(argv, folder.at(file), program, narrows, folder.path))
     return found
 
 
@@ -161,12 +159,9 @@ def _dotnet(folder: Folder, goal: Goal) -> Iterator[Recipe]:
 
 def _cmake(folder: Folder, goal: Goal) -> Iterator[Recipe]:
     made = folder.has(*CMAKE_CACHES).partition("/")[0]
-    if "CMakeLists.txt" not in folder.names or not made or folder.path:
-        return
-    if goal == "test":
-        yield Recipe(("ctest", "--test-dir", made), "CMakeLists.txt", "ctest")
-    elif goal == "build":
-        yield Recipe(("cmake", "--build", made), "CMakeLists.txt", "cmake")
+    argv = {"test": ("ctest", "--test-dir"), "build": ("cmake", "--build")}.get(goal)
+    if argv and made and "CMakeLists.txt" in folder.names and not folder.path:
+        yield Recipe((*argv, made), "CMakeLists.txt", argv[0])
 
 
 # --- Python, by what its files configure -----------------------------------------------------

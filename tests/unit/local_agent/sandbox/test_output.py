@@ -152,7 +152,7 @@ def test_a_reader_that_stumbles_leaves_the_last_lines(monkeypatch: pytest.Monkey
     def stumbling(page: Page) -> None:
         raise RecursionError(page.lines[0])
 
-    monkeypatch.setattr(read, "_ADDING", (stumbling,))
+    monkeypatch.setattr(read, "read_pytest", stumbling)
     shown = read_output(_kept(_PYTEST), exit_code=1, workspace="/w")
     assert shown.report is None
     assert "1 failed, 2 passed in 0.03s" in shown.brief
