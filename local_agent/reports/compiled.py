@@ -89,7 +89,7 @@ def read_go_test(page: Page) -> Found | None:
             why = printed.panic or (rest.strip("[]") if rest.startswith("[") else printed.exit)
             dead = page.failure(package, place=printed.frame, message=why)
             failures.append(compiled.get(package, dead))
-    head = page.find(_NOW)  # only with -v
+    head = next(page.matches(_NOW), None)  # only with -v
     cached = any(rest == "(cached)" and not one.verdicts for _, rest, one in results.values())
     is_whole = head is not None and not cached
     report = Report(
@@ -101,7 +101,7 @@ def read_go_test(page: Page) -> Found | None:
         failures=first(failures),
         note="no test files" if all(one[0] == "?" for one in results.values()) else None,
     )
-    return Found(report, at[0] if head is None else min(at[0], head), at[-1] + 1)
+    return Found(report, min(at[0], head[0]) if head else at[0], at[-1] + 1)
 
 
 def _follow(page: Page, current: _Package, line: str) -> None:

@@ -37,16 +37,18 @@ def read_problems(page: Page, form: Form) -> Found | None:
             note=None if failed else page.brief(page.lines[end]),
         )
         return Found(report, at[0], at[-1])
-    note = clean[1].groupdict().get("note") if clean else None
+    if not clean:
+        return None
+    note = clean[1].groupdict().get("note")
     report = Report(tool=form.tool, kind="problems", failed=0, note=note and page.brief(note))
-    return Found(report, clean[0], clean[0]) if clean else None
+    return Found(report, clean[0], clean[0])
 
 
 def _problems(page: Page, form: Form, end: int) -> Iterator[tuple[int, Failure]]:
     for i, match in page.matches(compiled(form.problem), end=end):
         failure = page.problem(match, form.name)
         if form.arrow and failure.place is None:
-            arrow = _ARROW.match(page.lines[i + 1]) if i + 1 < len(page.lines) else None
+            arrow = _ARROW.match("".join(page.lines[i + 1 : i + 2]))
             if arrow is None:
                 continue
             failure = replace(failure, place=page.place(arrow["path"], arrow["line"]))

@@ -24,13 +24,8 @@ _SUMMARY: Final = re.compile(
     r"|no tests ran|no tests collected)"
     r"(?: \([^)]{0,80}\))? in \d+(?:\.\d+)?s(?: \([\d:, days]+\))?(?: =+)?$"
 )
-_WORDS: Final = frozenset(
-    (
-        *("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "rerun", "subtests"),
-        *("warning", "warnings", "error", "errors"),
-    )
-)
 _MARKED: Final = ("failed", "passed", "skipped", "xfailed", "xpassed", "error", "errors")
+_WORDS: Final = {*_MARKED, "deselected", "rerun", "subtests", "warning", "warnings"}
 _SECTION: Final = re.compile(
     r"=+ (?:FAILURES|ERRORS|PASSES|XPASSES|short test summary info|warnings summary) =+$"
     r"|_{2,} \S.* _{2,}$|-+ Captured \w+ \w+ -+$"
@@ -162,7 +157,7 @@ def _session(page: Page, start: int, close: int) -> tuple[Counter[str], list[Fai
     """Return the counts of a session, with ``broken`` files, and its failures."""
     short = page.last(_SHORT, close, start)
     begin = short[0] if short else close
-    if begin == close and (page.cut or page.find(_SECTION) is None):
+    if begin == close and (page.cut or not any(page.matches(_SECTION))):
         while begin > start and _ENTRY.match(page.lines[begin - 1]):  # its heading has been cut off
             begin -= 1
     sections = _sections(page, start, close)

@@ -133,10 +133,6 @@ class Page:
                 return i, match
         return None
 
-    def find(self, pattern: re.Pattern[str], start: int = 0) -> int | None:
-        """Return the first line from ``start`` on that matches at its begin; None without one."""
-        return next((i for i, _ in self.matches(pattern, start)), None)
-
     def having(self, mark: str) -> int | None:
         """Return the first line with a text in it; None without one."""
         return next((i for i, line in enumerate(self.lines) if mark in line), None)

@@ -173,7 +173,7 @@ PYTHON_LOCKS: Final = {
     "pdm.lock": "pdm",
     "Pipfile.lock": "pipenv",
 }
-_PYTHON_SECTIONS: Final = ("setup.cfg", "tox.ini")
+PYTHON_SECTIONS: Final = ("setup.cfg", "tox.ini")
 
 
 def _python(folder: Folder, goal: Goal) -> Iterator[Recipe]:
@@ -243,7 +243,7 @@ def _python_configured(folder: Folder, tool: str, *files: str) -> tuple[str, str
     if name := folder.has(*files):
         return name, tool
     heading = re.compile(rf"^\[(?:tool:)?{tool}\]", re.MULTILINE)
-    for name in _PYTHON_SECTIONS:
+    for name in PYTHON_SECTIONS:
         if heading.search(folder.texts.get(name, "")):
             return name, f"[{tool}]"
     return None

@@ -17,10 +17,22 @@ from common import strict_json
 from common.clock import Clock
 from common.errors import InputError, RemoteProtocolError
 from local_agent.workspace import files, paths
-from local_agent.workspace.project.ecosystems import CMAKE_CACHES, PYTHON_LOCKS, into, usual
+from local_agent.workspace.project.ecosystems import (
+    CMAKE_CACHES,
+    PYTHON_LOCKS,
+    PYTHON_SECTIONS,
+    into,
+    usual,
+)
 from local_agent.workspace.project.model import Folder, Goal, Ignored, Inference, Recipe, Wish
 from local_agent.workspace.project.narrowing import narrowed, of_person, words_of
-from local_agent.workspace.project.runners import PACKAGE_LOCKS, TASKFILES, explicit
+from local_agent.workspace.project.runners import (
+    JUSTFILES,
+    MAKEFILES,
+    PACKAGE_LOCKS,
+    TASKFILES,
+    explicit,
+)
 from local_agent.workspace.registry import Workspace
 
 MAX_FILE_BYTES: Final = 128 * 1024
@@ -29,12 +41,7 @@ MAX_FOLDERS: Final = 20  # with projects of their own
 MAX_RECIPES: Final = 8
 _DEEPEST: Final = 2  # folders down to such a project
 
-_TEXTS: Final = frozenset(
-    (
-        *("makefile", "Makefile", "GNUmakefile", "justfile", "Justfile", ".justfile"),
-        *("setup.cfg", "tox.ini", *TASKFILES),
-    )
-)
+_TEXTS: Final = frozenset((*MAKEFILES, *JUSTFILES, *TASKFILES, *PYTHON_SECTIONS))
 _TABLES: Final = frozenset(
     ("pyproject.toml", "package.json", "deno.json", "composer.json", "CMakePresets.json")
 )

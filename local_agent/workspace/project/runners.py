@@ -25,12 +25,12 @@ _TAKES_PATHS: Final = re.compile(
 _NEVER_ENDS: Final = re.compile(r"--watch(?:All)?(?![\w=-])|\bnodemon\b|\s-w(?:\s|$)")
 _NO_TESTS: Final = re.compile(r"no test specified", re.IGNORECASE)
 _CREATE_REACT_APP: Final = re.compile(r"react-scripts(?:-ts)? test\b")
-_MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")  # in the order of make itself
+MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")  # in the order of make itself
 TASKFILES: Final = ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml")
 _TASK: Final = re.compile(r"[\"']?([A-Za-z][\w:-]*?)[\"']?:(?:\s|$)")
 _NOT_ALONE: Final = re.compile(r"[\n{,]\s*(?:internal:\s*true|requires:)")
 _PRESET: Final = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}", re.ASCII)
-_JUSTFILES: Final = ("justfile", "Justfile", ".justfile")
+JUSTFILES: Final = ("justfile", "Justfile", ".justfile")
 # The package manager by what it leaves behind.
 PACKAGE_LOCKS: Final = {
     "pnpm-lock.yaml": "pnpm",
@@ -74,7 +74,7 @@ def _named(
 
 
 def _make(folder: Folder, goal: Goal) -> Iterator[Recipe]:
-    file, text = folder.text(*_MAKEFILES)
+    file, text = folder.text(*MAKEFILES)
     targets = {
         name
         for line in text.split("\n")
@@ -86,7 +86,7 @@ def _make(folder: Folder, goal: Goal) -> Iterator[Recipe]:
 
 
 def _just(folder: Folder, goal: Goal) -> Iterator[Recipe]:
-    file, text = folder.text(*_JUSTFILES)
+    file, text = folder.text(*JUSTFILES)
     recipes = {
         match[1]
         for line in text.split("\n")
