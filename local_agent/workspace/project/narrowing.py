@@ -69,7 +69,9 @@ def narrowed(recipe: Recipe, only: str, files: Sequence[str]) -> Recipe | None:
         return None
     if recipe.narrows == "pytest" and all(map(_FAILED.fullmatch, words)):
         return replace(recipe, argv=(*recipe.argv, "--last-failed"))
-    runs = [path for path in files if not _is_of_another(path, recipe.narrows)]
+    # Tests in a language that this runner does not run.
+    others = tuple(ending for runner, ending in _ENDINGS.items() if runner != recipe.narrows)
+    runs = [path for path in files if not path.endswith(others)]
     found = [_meant(word, runs, nodes=recipe.narrows == "pytest") for word in words]
     paths = tuple(dict.fromkeys(path for some in found for path in some))
     if not all(found) or len(paths) > MAX_PATHS:
@@ -101,12 +103,6 @@ def words_of(only: str) -> list[str]:
             if (bare := piece.strip(".,:")) and bare.casefold() not in _FILLERS
         ]
     return found[: MAX_WORDS + 1]
-
-
-def _is_of_another(path: str, narrows: Narrowing) -> bool:
-    """Tell whether it is a test in a language that this runner does not run."""
-    ending = f".{path.rpartition('.')[2]}"
-    return ending in _ENDINGS.values() and ending != _ENDINGS.get(narrows)
 
 
 def _runner(argv: Sequence[str]) -> Narrowing:
