@@ -1,22 +1,24 @@
 """Reads what a run printed: the ordered list of readers, and which of them is believed.  Pure.
 
+Linters and compilers, which write a problem a line, are read here too.
+
 Words and exit code are both told.  A test can print the summary of any runner; what a reader finds
 is taken only where it does not stand within another's lines.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from local_agent.reports.compiled import read_cargo_test, read_go_test
-from local_agent.reports.linters import read_problems
 from local_agent.reports.pytest import read_pytest
 from local_agent.reports.remains import read_death, read_failures, read_red
-from local_agent.reports.report import MAX_ALSO, Found, Page, Report, new_page
+from local_agent.reports.report import MAX_ALSO, Failure, Found, Page, Report, first, new_page
 from local_agent.reports.runners import read_runners
-from local_agent.reports.tables import Form, rows
+from local_agent.reports.tables import Form, compiled, rows
 from local_agent.reports.tap import read_tap
 
 _AS_TAP: Final = frozenset(("TAP", "node --test", "prove"))
@@ -61,7 +63,7 @@ def _found(page: Page) -> Iterator[Found]:
     yield from told
     # These add up lines: they know too little where some are missing.
     adding = [read_pytest(page), read_go_test(page), read_cargo_test(page)]
-    adding += [read_problems(page, form) for form in rows(Form)]
+    adding += [_read_problems(page, form) for form in rows(Form)]
     if not any(one.report.tool in _AS_TAP for one in told):
         adding.append(read_tap(page))
     for found in filter(None, adding):
@@ -95,3 +97,53 @@ def _within(one: Found, other: Found) -> bool:
     """Tell whether a tool's lines are what the tests of another printed."""
     wider = other.end - other.start > one.end - one.start
     return one is not other and wider and other.start <= one.start and one.end < other.end
+
+
+# --- linters, type checkers, formatters and compilers: a problem a line -----------------------
+
+_ARROW: Final = re.compile(
+    r" *--> (?P<path>[^\s:()][^:()\n]{0,400}):(?P<line>\d{1,7})(?::\d{1,6})?$"
+)  # below a problem that names no place
+
+
+def _read_problems(page: Page, form: Form) -> Found | None:
+    """Read what a tool of this form wrote."""
+    totals = list(page.matches(compiled(form.total))) if form.total else []
+    clean = page.last(compiled(form.clean))
+    if clean and page.exit_code == 0 and totals and clean[0] == totals[-1][0]:
+        totals = []  # nothing but warnings
+    end = totals[-1][0] if totals else len(page.lines)
+    problems = list(_problems(page, form, end))
+    if (problems or form.alone) if totals else (problems and not form.total):
+        distinct = dict.fromkeys(failure for _, failure in problems)  # some say them twice
+        counted = sum(int(total.groupdict().get("total") or 0) for _, total in totals)
+        failed = counted or len(distinct if totals else problems)
+        at = [i for i, _ in (*problems, *totals)]
+        report = Report(
+            tool=form.tool,
+            kind="problems",
+            failed=failed or None,
+            broken=0 if failed else 1,
+            failures=first(distinct),
+            note=None if failed else page.brief(page.lines[end]),
+        )
+        return Found(report, at[0], at[-1])
+    if not clean:
+        return None
+    note = clean[1].groupdict().get("note")
+    report = Report(tool=form.tool, kind="problems", failed=0, note=note and page.brief(note))
+    return Found(report, clean[0], clean[0])
+
+
+def _problems(page: Page, form: Form, end: int) -> Iterator[tuple[int, Failure]]:
+    for i, match in page.matches(compiled(form.problem), end=end):
+        failure = page.problem(match, form.name)
+        if form.arrow and failure.place is None:
+            arrow = _ARROW.match("".join(page.lines[i + 1 : i + 2]))
+            if arrow is None:
+                continue
+            failure = replace(failure, place=page.place(arrow["path"], arrow["line"]))
+        if form.above and (head := page.last(compiled(form.above), i)):
+            line = {**match.groupdict(), **head[1].groupdict()}.get("line")
+            failure = replace(failure, place=page.place(head[1]["path"], line))
+        yield i, failure
