@@ -53,7 +53,7 @@ _STOPPED: Final = re.compile(
 
 @dataclass(slots=True)
 class _Section:
-    places: list[tuple[str, str]] = field(default_factory=list)
+    places: dict[str, str] = field(default_factory=dict)  # the last line of each path
     messages: list[str] = field(default_factory=list)
 
 
@@ -175,13 +175,12 @@ def _session(page: Page, start: int, close: int) -> tuple[Counter[str], list[Fai
 
 def _entries(page: Page, start: int, end: int) -> Iterator[tuple[str, str, str]]:
     """Give kind, node and message of each line of the short summary."""
-    for line in page.lines[start:end]:
-        if match := _ENTRY.match(line):
-            parts = match["rest"].split(" - ")
-            node = parts.pop(0)
-            while parts and node.count("[") > node.count("]"):  # " - " within a parameter
-                node += " - " + parts.pop(0)
-            yield match["kind"], node.strip(), " - ".join(parts)
+    for _, match in page.matches(_ENTRY, start, end):
+        parts = match["rest"].split(" - ")
+        node = parts.pop(0)
+        while parts and node.count("[") > node.count("]"):  # " - " within a parameter
+            node += " - " + parts.pop(0)
+        yield match["kind"], node.strip(), " - ".join(parts)
 
 
 def _sections(page: Page, start: int, end: int) -> dict[str, _Section]:
@@ -193,7 +192,7 @@ def _sections(page: Page, start: int, end: int) -> dict[str, _Section]:
         elif match := _MESSAGE.match(line):
             current.messages.append(match["text"])
         elif match := _AT.match(line):
-            current.places.append((match["path"], match["line"]))
+            current.places[match["path"]] = match["line"]
     return found
 
 
@@ -212,9 +211,8 @@ def _failure(page: Page, entry: tuple[str, str, str], sections: dict[str, _Secti
     elif not message:
         errors = [text for text in section.messages if re.match(r"[\w.]+: ", text)]
         message = (errors or section.messages or [""])[-1]
-    line = next((line for where, line in reversed(section.places) if where == path), None)
     name = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), name or path)  # pytest writes ASCII
-    return page.failure(name, place=page.place(path, line), message=message)
+    return page.failure(name, place=page.place(path, section.places.get(path)), message=message)
 
 
 def _whole(cut: str, own: list[str], anybody: list[str]) -> str:
