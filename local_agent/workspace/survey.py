@@ -232,7 +232,7 @@ def _read_named(workspace: Path, paths: Iterable[str]) -> tuple[dict[str, str], 
         key = f"./{path}" if path == STAMPS else path
         found[key] = ABSENT
         try:
-            with open(workspace / path, "rb", opener=_open) as file:
+            with open(workspace / path, "rb", opener=_open_linked) as file:
                 status = os.fstat(file.fileno())
                 if status.st_size > MAX_NAMED_BYTES:
                     large.append(path.rpartition("/")[2])
@@ -464,6 +464,10 @@ def _line(path: str, status: os.stat_result, what: str) -> bytes:
 
 def _open(path: str, _flags: int) -> int:
     return os.open(path, _OPEN)
+
+
+def _open_linked(path: str, _flags: int) -> int:
+    return os.open(path, _OPEN & ~os.O_NOFOLLOW)
 
 
 def _read(workspace: Path, path: str, status: os.stat_result) -> str | None:

@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from glob import has_magic, iglob
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -17,34 +18,53 @@ from typing import Final
 from local_agent.actions.run_command.command_line import CommandLine
 from local_agent.workspace.registry import Workspace
 
-MAX_FOLDERS: Final = 8  # that a command names, and another word of it may be relative to
+MAX_FOLDERS: Final = 64  # that a command names, and another word of it may be relative to
+MAX_MATCHES: Final = 256  # of a pattern
+MAX_STARS: Final = 3  # in a pattern: links that lead back would double with each
 # What programs run in a folder that they are given, or start in.
 ENTRIES: Final = (
     *("__main__.py", "Makefile", "makefile", "GNUmakefile", "build.ninja"),
-    *("package.json", "index.js"),
+    *("package.json", "index.js", "conftest.py", "CTestTestfile.cmake"),
 )
+_ENDINGS: Final = ("", ".py", ".js", ".rb", ".pm")  # that interpreters put after a name
 _GLUE: Final = re.compile(r"[\s;&|<>()'\"`=,:@]+")  # what names of files stand between
+# What a shell puts something else for.
+_OPEN: Final = re.compile(r"\$\w+|\$?\{[^{}]*\}|\$\([^()]*\)|`[^`]*`")
 
 
 def named_files(
     line: CommandLine, folder: Path, workspace: Workspace, *, on_copy: bool
 ) -> Iterator[str]:
-    """Give the files of the workspace that a command names, by their real paths.
+    """Give the files of the workspace that a command names: as written, and by their real paths.
 
     Relative to the workspace; where a link of it leads out, absolute.  On a copy, only those that
     are shown beside it.
     """
     words, top = (*_words(line), *ENTRIES), workspace.path
-    below = (folder / word for word in words if os.path.isdir(folder / word))  # noqa: PTH112
-    tools = [path for tool in workspace.toolchains for path in tool.paths]
-    for place in (folder, *islice(below, MAX_FOLDERS)):
-        for path in (place / word for word in words if os.path.isfile(place / word)):  # noqa: PTH113
+    shown = (top / ".git", *(path for tool in workspace.toolchains for path in tool.paths))
+    places = [folder]
+    for place in places:  # grows
+        for path in _found(place, words):
             written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
-            if not (written.is_relative_to(top) or real.is_relative_to(top)):
+            inside = [one for one in (written, real) if one.is_relative_to(top)]
+            if not inside:
                 continue
-            if on_copy and not any(map(real.is_relative_to, (top / ".git", *tools))):
-                continue
-            yield str(real.relative_to(top) if real.is_relative_to(top) else real)
+            if path.is_dir():
+                if written not in places and len(places) <= MAX_FOLDERS:
+                    places.append(written)
+            elif not on_copy or any(map(real.is_relative_to, shown)):
+                yield from (str(one.relative_to(top)) for one in inside)
+                yield from () if real in inside else (str(real),)
+
+
+def _found(place: Path, words: tuple[str, ...]) -> Iterator[Path]:
+    for word in words:
+        # `os.path` and this: whatever the name is, it raises nothing.
+        if has_magic(word) and word.isprintable() and word.count("*") <= MAX_STARS:
+            found = iglob(word, root_dir=place)  # noqa: PTH207
+            yield from (place / one for one in islice(found, MAX_MATCHES))
+        named = (os.path.join(place, word + ending) for ending in _ENDINGS)  # noqa: PTH118
+        yield from (Path(path) for path in named if os.path.isfile(path) or os.path.isdir(path))  # noqa: PTH112, PTH113
 
 
 def _words(line: CommandLine) -> tuple[str, ...]:
@@ -58,7 +78,11 @@ def _words(line: CommandLine) -> tuple[str, ...]:
             words = shlex.split(text)
         except ValueError:
             words = []
-        for word in (text, *words, *_GLUE.split(text)):
-            found |= dict.fromkeys((word, word[2:] if word.startswith("-") else word))
+        whole = [text, *words, *_GLUE.split(text)]
+        filled = [_OPEN.sub("*", word) for word in whole if _OPEN.search(word)]
+        whole += [one for word in filled if word.strip("*/") for one in (word, word.lstrip("*/"))]
+        for word in whole:
+            bare = word[2:] if word.startswith("-") else word
+            found |= dict.fromkeys((word, bare, bare.replace(".", "/")))  # a module of Python
     found.pop("", None)
     return tuple(found)

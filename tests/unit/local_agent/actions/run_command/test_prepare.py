@@ -526,7 +526,14 @@ def test_a_program_too_large_to_hash_is_refused(
 
 # --- files that nothing but the command names -----------------------------------------------
 
-UNSEEN = ("build/run.sh", ".git/hooks/pre-commit.lib", ".git/info/run.sh", "my args.log", "*")
+UNSEEN = (
+    "build/run.sh",
+    "build/sub/go.py",
+    ".git/hooks/pre-commit.lib",
+    ".git/info/run.sh",
+    "my args.log",
+    "*",
+)
 
 
 def _unseen(machine: Machine) -> None:
@@ -536,6 +543,8 @@ def _unseen(machine: Machine) -> None:
     for name in UNSEEN:
         (machine.path / name).parent.mkdir(parents=True, exist_ok=True)
         (machine.path / name).write_text("exit 0\n", "utf-8")
+    for number in range(9):
+        (machine.path / "build" / str(number)).mkdir(exist_ok=True)
 
 
 @pytest.mark.requirement("P2", "R24b")
@@ -558,6 +567,16 @@ async def test_a_file_that_a_command_names_is_compared_wherever_it_lies(machine:
         ("sh .git/info/run.sh", ".git/info/run.sh"),
         (["sh", "my args.log"], "my args.log"),
         (["sh", "*"], "*"),
+        ("cat build/*.sh | sh", "build/run.sh"),
+        ("D=build; sh $D/run.sh", "build/run.sh"),
+        ("sh $(pwd)/build/run.sh", "build/run.sh"),
+        ("for n in run; do sh build/${n}.sh; done", "build/run.sh"),
+        ("bash -c 'sh build/{run,x}.sh'", "build/run.sh"),
+        ("cd build && cd sub && sh go.py", "build/sub/go.py"),
+        (["env", "-C", "build/sub", "cat", "-m", "go"], "build/sub/go.py"),
+        (["cat", "-m", "build.sub.go"], "build/sub/go.py"),
+        (["cat", "*\\0", "\\ud800*", "build/run.sh"], "build/run.sh"),
+        (f"ls {' '.join(f'build/{n}' for n in range(9))} build; cd build; sh run.sh", UNSEEN[0]),
     ]
     for command, path in named:
         prepared = await machine.executor().prepare(machine.workspace, command)
@@ -603,7 +622,7 @@ async def test_a_link_that_a_command_names_is_compared_by_what_it_leads_to(
         link.symlink_to(target)
         prepared = await machine.prepare("sh build/link.sh")
         seal = machine.grant(prepared).seal
-        assert prepared.base.keys() == {".", key}
+        assert prepared.base.keys() == {".", "build/link.sh", key}
         link.unlink()
         link.symlink_to("../.git/info/run.sh")
         assert await _drift(machine, seal) == ("base",), "turned elsewhere"
@@ -613,6 +632,13 @@ async def test_a_link_that_a_command_names_is_compared_by_what_it_leads_to(
         (machine.path / "build" / target).write_text("exit 1\n", "utf-8")
         assert await _drift(machine, seal) == ("base",)
         link.unlink()
+    for name in ("own.sh", "other.sh"):
+        (machine.path / name).write_text(name, "utf-8")
+    link.symlink_to("../own.sh")
+    seal = machine.grant(await machine.prepare("sh build/link.sh")).seal
+    link.unlink()
+    link.symlink_to("../other.sh")
+    assert await _drift(machine, seal) == ("base",), "from one of its own to another"
 
 
 async def test_a_named_file_that_is_large_is_compared_by_stamp_and_named(
