@@ -7,6 +7,7 @@ guessed.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Sequence
 from encodings.aliases import aliases
@@ -51,6 +52,23 @@ def cookie(path: str, content: bytes) -> str | None:
     """Return the encoding that a Python file declares of itself, None where it declares none."""
     found = _COOKIE.match(content) if path.endswith(_PYTHON) else None
     return known(found[1].decode("ascii", "replace")) if found else None
+
+
+def misread(path: str, content: bytes) -> str | None:
+    """Return what a Python file declares where Python knows it and the table does not.
+
+    In UTF-7 or ``unicode_escape`` a comment of plain ASCII may hold lines that run.
+    """
+    is_python = path.endswith(_PYTHON) or b"python" in content.split(b"\n", 1)[0]
+    found = _COOKIE.match(content) if is_python else None
+    name = found[1].decode("ascii", "replace") if found else UTF8
+    try:
+        b" ".decode(name)
+    except LookupError:
+        return None  # nor does it run
+    except UnicodeError:
+        pass
+    return None if known(name) or codecs.lookup(name).name == "ascii" else name
 
 
 def decoded(content: bytes, encoding: str) -> str | None:

@@ -219,6 +219,10 @@ _CHANGE: Final = {
         "is text in {encoding} and would no longer be: the diff adds lines in another encoding",
         "是 {encoding} 编码的文本，应用后就不再是：补丁新增的行用了另一种编码",
     ),
+    "change.misread": _about(
+        "declares {encoding}, in which Python may run other code than is shown",
+        "声明了 {encoding}：Python 用它读取时，运行的代码可能与显示的不同",
+    ),
     "change.special": _about("is not an ordinary file", "不是普通文件"),
     "change.not-folder": _about("would have to be a folder, and is none", "应为文件夹，实际不是"),
     "change.folder": _about("is a folder", "是文件夹"),

@@ -225,6 +225,35 @@ async def test_a_declared_encoding_hides_nothing_from_the_card(
     assert risk in shop.risk(prepared)
 
 
+@pytest.mark.requirement("P2", "R26")
+@pytest.mark.parametrize(
+    ("path", "head", "hidden", "misread"),
+    [
+        ("a.py", "# coding: utf-7\n", "# see +AAo-evil()\n", True),
+        ("a.py", "#\n# coding: unicode_escape\n", "# see \\x0aevil()\n", True),
+        ("tool", "#!/usr/bin/python3\n# coding: raw_unicode_escape\n", "# \\u000aevil()\n", True),
+        ("a.py", "# coding: hz\n", "# ~\ncheck()\n", True),
+        ("a.py", "# coding: us-ascii\n", "# see +AAo-evil()\n", False),
+        ("a.py", "# -*- coding: utf-8-unix -*-\n", "# see \\x0aevil()\n", False),
+        ("a.md", "# Encoding: base64\n", "more\n", False),
+    ],
+)
+async def test_no_python_file_runs_as_another_text_than_the_card_shows(
+    tmp_path: Path, path: str, head: str, hidden: str, *, misread: bool
+) -> None:
+    shop = Shop(tmp_path, {path: head}, None)
+    edit = f"--- a/{path}\n+++ b/{path}\n@@ -{head.count(chr(10))} +{head.count(chr(10))},"
+    last = head.splitlines()[-1]
+    diff = f"{edit}{1 + hidden.count(chr(10))} @@\n {last}\n+"
+    diff += "\n+".join(hidden.splitlines()) + "\n"
+    if not misread:
+        await shop.prepare(diff.encode())
+        return
+    with pytest.raises(InputError) as refused:
+        await shop.prepare(diff.encode())
+    assert refused.value.code == "change.misread"
+
+
 @pytest.mark.requirement("P2")
 async def test_an_encoding_that_is_declared_otherwise_after_the_approval_is_drift(
     tmp_path: Path,

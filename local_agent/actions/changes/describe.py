@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from common.diff.model import DiffModel, FileDiff, Mode
 from common.diff.patching import deletion, misfit, patched, relocated
-from common.encodings import UTF8, told
+from common.encodings import UTF8, misread, told
 from common.errors import InputError
 from common.seal import MAX_SEAL_BYTES, SealedChange
 from common.strict_json import canonical
@@ -153,6 +153,8 @@ class _Work:
         self._count(file, before, after)
         content = None if file.op == "delete" else self._content(file, old, after)
         sealed = replace(_sealed(file, old, content), encoding=self._encoding(file, before, after))
+        if relocate and (other := misread(file.path, after)):
+            raise InputError("change.misread", path=file.path, encoding=told(other))
         if sealed.encoding is None and relocate:
             self._check_text(file, before, after)
         return _File(file, parts, source, old, content, sealed)
