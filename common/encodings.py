@@ -63,12 +63,10 @@ def misread(path: str, content: bytes) -> str | None:
     found = _COOKIE.match(content) if is_python else None
     name = found[1].decode("ascii", "replace") if found else UTF8
     try:
-        b" ".decode(name)
+        codec = codecs.lookup(name)
     except LookupError:
         return None  # nor does it run
-    except UnicodeError:
-        pass
-    return None if known(name) or codecs.lookup(name).name == "ascii" else name
+    return None if known(name) or codec.name == "ascii" else name
 
 
 def decoded(content: bytes, encoding: str) -> str | None:

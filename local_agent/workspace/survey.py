@@ -232,7 +232,7 @@ def _read_named(workspace: Path, paths: Iterable[str]) -> tuple[dict[str, str], 
         key = f"./{path}" if path == STAMPS else path
         found[key] = ABSENT
         try:
-            with open(workspace / path, "rb", opener=_open_linked) as file:
+            with open(workspace / path, "rb", opener=_follow) as file:
                 status = os.fstat(file.fileno())
                 if status.st_size > MAX_NAMED_BYTES:
                     large.append(path.rpartition("/")[2])
@@ -289,10 +289,8 @@ def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
                 found.closed = found.closed or (hidden and _is_closed_to_us(entry))
                 if not (hidden and _holds_many(path)):
                     below.append((f"{path}/", state, depth + 1))
-            elif hidden:
-                _note_socket(entry, path, found)
             else:
-                _note(entry, path, found)
+                _note(entry, path, found, hidden=hidden)
         folders += reversed(below)
 
 
@@ -423,26 +421,20 @@ def _note_repository(path: str, found: _Found) -> None:
     found.repositories.append(path)
 
 
-def _note(entry: os.DirEntry[str], path: str, found: _Found) -> None:
+def _note(entry: os.DirEntry[str], path: str, found: _Found, *, hidden: bool) -> None:
+    """Note a file, and a socket also where it is hidden; no folder."""
+    if hidden and entry.is_file(follow_symlinks=False):
+        return
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
-        _refuse_unread(path, error)
+        if not hidden:
+            _refuse_unread(path, error)
         return
-    if stat.S_ISSOCK(status.st_mode):
-        _note_socket(entry, path, found)
-    else:
-        found.files.append((path, status))
-
-
-def _note_socket(entry: os.DirEntry[str], path: str, found: _Found) -> None:
-    if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
-        return
-    try:
-        is_socket = stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode)
-    except OSError:
-        return
-    if is_socket and len(found.sockets) <= MAX_FOUND:
+    if not stat.S_ISSOCK(status.st_mode):
+        if not hidden:
+            found.files.append((path, status))
+    elif len(found.sockets) <= MAX_FOUND:
         found.sockets.append(path)
 
 
@@ -466,7 +458,7 @@ def _open(path: str, _flags: int) -> int:
     return os.open(path, _OPEN)
 
 
-def _open_linked(path: str, _flags: int) -> int:
+def _follow(path: str, _flags: int) -> int:
     return os.open(path, _OPEN & ~os.O_NOFOLLOW)
 
 

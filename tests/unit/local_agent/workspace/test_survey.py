@@ -446,8 +446,8 @@ def test_what_goes_away_during_the_walk_is_left_out(tree: Path) -> None:
         Path(entry.path).unlink()
     found = module._Found()
     for entry in brief:
-        module._note(entry, entry.name, found)
-        module._note_socket(entry, entry.name, found)
+        for hidden in (False, True):
+            module._note(entry, entry.name, found, hidden=hidden)
     assert found == module._Found()
     assert list(module._entries(tree, "gone", is_own=True)) == []
 
