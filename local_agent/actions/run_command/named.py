@@ -6,6 +6,7 @@ named by an argument, would run however it has changed since (P2).  Blocking.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -49,7 +50,7 @@ def named_files(
             inside = [one for one in (written, real) if one.is_relative_to(top)]
             if not inside:
                 continue
-            if path.is_dir():
+            if os.path.isdir(path):  # noqa: PTH112
                 if written not in places and len(places) <= MAX_FOLDERS:
                     places.append(written)
             elif not on_copy or any(map(real.is_relative_to, shown)):
@@ -64,7 +65,17 @@ def _found(place: Path, words: tuple[str, ...]) -> Iterator[Path]:
             found = iglob(word, root_dir=place)  # noqa: PTH207
             yield from (place / one for one in islice(found, MAX_MATCHES))
         named = (os.path.join(place, word + ending) for ending in _ENDINGS)  # noqa: PTH118
-        yield from (Path(path) for path in named if os.path.isfile(path) or os.path.isdir(path))  # noqa: PTH112, PTH113
+        yield from map(Path, filter(_may_be_there, named))
+
+
+def _may_be_there(path: str) -> bool:
+    try:
+        os.stat(path)  # noqa: PTH116
+    except OSError as error:
+        return error.errno == errno.EACCES  # the command may open the folder: it is refused
+    except ValueError:
+        return False
+    return True
 
 
 def _words(line: CommandLine) -> tuple[str, ...]:

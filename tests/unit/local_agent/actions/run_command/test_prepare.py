@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pygit2
 import pytest
@@ -662,3 +664,24 @@ async def test_what_is_not_compared_stays_as_the_approver_saw_it(machine: Machin
     (machine.path / "more.log").touch()
     (machine.path / "sub/build").mkdir(parents=True)
     assert await _drift(machine, seal) == ()
+
+
+@pytest.mark.requirement("P2")
+async def test_a_named_file_in_a_folder_that_cannot_be_entered_is_refused(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _unseen(machine)
+    closed, stat = machine.path / "build", os.stat
+
+    def refuse(path: Any, *args: Any, **kwargs: Any) -> os.stat_result:
+        # As for an ordinary user after `chmod 0`; to root every folder is open.
+        if str(path).startswith(f"{closed}/"):
+            raise PermissionError(errno.EACCES, "no")
+        return stat(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    monkeypatch.setattr(survey, "_follow", refuse)
+    await machine.prepare("true")
+    with pytest.raises(InputError) as refused:
+        await machine.prepare("chmod 755 build; sh build/run.sh")
+    assert refused.value.code == "workspace.unreadable"
