@@ -122,7 +122,7 @@ def line_text(line: bytes, encoding: str) -> str:
     text = None if encoding == UTF8 or line.isascii() else decoded(line, encoding)
     if text is None or has_hidden("".join(_WIDE.findall(line.decode("utf-8", "replace")))):
         return line.decode("utf-8", "surrogateescape")
-    return _WIDE.sub(lambda char: char[0] + _signs(char[0].encode(encoding)), text)
+    return _WIDE.sub(lambda char: char[0] + _signs(char[0].encode(encoding, "ignore")), text)
 
 
 def in_utf8(content: bytes, encoding: str) -> bytes:

@@ -108,6 +108,7 @@ def test_what_an_encoding_gives_back_as_another_character_is_refused() -> None:
         (b"// \xe2\x80\xa8evil()", "gbk", "// \u2028evil()"),
         (b"caf\xe9", UTF8, "caf\udce9"),
         (b"\xff\xff", "gbk", "\udcff\udcff"),
+        (b"\x88b|", "big5hkscs", "\xca\u0304|"),  # two characters, and one alone has no bytes
     ],
 )
 def test_a_line_is_shown_as_text_and_whatever_else_it_may_be_stands_there_too(
