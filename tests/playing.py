@@ -13,12 +13,12 @@ from typing import Any
 from common.model.state import FINAL, TaskState
 from local_agent.faces.control.asking import new_task
 from local_agent.flow.approvals import Choice, PendingApproval
-from local_agent.flow.ports import NewTask, RunWish
+from local_agent.flow.ports import RunWish
 from local_agent.flow.run_log import events_path
 from local_agent.playbooks.library import Found, read_playbook
 from local_agent.playbooks.runs import state_path
 from local_agent.store.runs import StoredRun
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 from tests.desk import WITHIN_S
 from tests.stepping import SteppingDesk
 

@@ -12,12 +12,12 @@ from typing import Any
 from common.ids import new_uuid
 from common.model.state import FINAL
 from local_agent.flow.approvals import Choice, PendingApproval
-from local_agent.flow.ports import NewTask, RunWish
+from local_agent.flow.ports import RunWish
 from local_agent.flow.run_log import events_path
 from local_agent.playbooks.library import read_playbook
 from local_agent.playbooks.runs import state_path
 from local_agent.store.runs import StoredRun, StoredStep
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 from tests.desk import WITHIN_S
 from tests.stepping import SteppingDesk
 

@@ -32,7 +32,7 @@ from local_agent.store.approvals import StoredApproval
 from local_agent.store.database import Database
 from local_agent.store.journal import Journal
 from local_agent.store.outbox import Kind, Peer
-from local_agent.store.tasks import TaskSource
+from local_agent.store.tasks import Change, NewTask, TaskSource
 
 AGENT = SigningKey(bytes([1]) * 32)
 GATEWAY = SigningKey(bytes([2]) * 32)
@@ -42,7 +42,7 @@ PYTEST = ("pytest", "-q")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(NewTask):
     """A task to create."""
 
     task_id: str = "task-1"
@@ -53,35 +53,18 @@ class Wish:
     thread_id: str = "thread-1"
     text: str = "@dev test"
     lang: Lang = "en"
-    workspace: str | None = None
     envelope_sha256: str | None = ZEROS
     gateway_key_id: str | None = GATEWAY.public.key_id
-    retry_of: str | None = None
-    attachment: str | None = None
-    checks: str | None = None
-    around_json: str | None = None
-    run: str | None = None
-    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Change):
     """A change of a task."""
 
     task_id: str = "task-1"
     expected: TaskState = TaskState.RECEIVED
     state: TaskState = TaskState.ROUTED
     at_ms: int = 1_760_000_000_000
-    reason: Reason | None = None
-    intent_json: str | None = None
-    proposal_json: str | None = None
-    summary: str | None = None
-    ending_json: str | None = None
-    context_json: str | None = None
-    reading_json: str | None = None
-    events: tuple[Mapping[str, Any], ...] = ()
-    reports: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    synced: bool = True
 
 
 def a_payload(**changes: Any) -> dict[str, Any]:

@@ -11,10 +11,9 @@ in tests.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from common.diff.model import DiffModel
@@ -26,6 +25,7 @@ from common.seal import Action, Place, Seal, SealedChange, Undo
 from common.sentences import Lang, Sentence, Words, say
 from common.text import one_line, reveal
 from local_agent.safety.grant import Grant
+from local_agent.store.blobs import Blobs
 from local_agent.store.endings import CHAT_SUMMARY_BYTES
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
@@ -331,26 +331,6 @@ class Syncer(Protocol):
 
     async def settle(self, seal: Seal, workspace: Workspace) -> SyncOutcome:
         """Say what can be proved of a sync that was cut off."""
-        ...
-
-
-class Blobs(Protocol):
-    """Exact bytes under their hash (`local_agent.store.blobs`).  Blocking."""
-
-    def put(self, data: bytes) -> str:
-        """Store the bytes and return their name."""
-        ...
-
-    def get(self, name: str) -> bytes:
-        """Return the bytes of that name."""
-        ...
-
-    def putting(self, contents: Iterable[bytes]) -> AbstractContextManager[None]:
-        """Store many: there when the block begins, and durable when it ends."""
-        ...
-
-    def link(self, name: str, folder: Path) -> None:
-        """Give the bytes a second name in a folder."""
         ...
 
 

@@ -15,7 +15,6 @@ from common.errors import StateError
 from common.model.proposal import Diff, LocalApproval, TaskResult
 from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang, say
-from local_agent.actions.operation import Blobs
 from local_agent.errors import RefusedError
 from local_agent.flow import words
 from local_agent.flow.journal_store import JournalStore
@@ -24,6 +23,7 @@ from local_agent.flow.task import may_see
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, Proposer, nothing
 from local_agent.propose.diffs import diff_proposal, headline, told
+from local_agent.store.blobs import Blobs
 from local_agent.store.endings import read_ending
 from local_agent.store.tasks import Task
 

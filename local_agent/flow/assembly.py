@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from common.clock import Clock
-from local_agent.actions.operation import Blobs, Copies, Executors
+from local_agent.actions.operation import Copies, Executors
 from local_agent.flow.bus import Bus
 from local_agent.flow.checking import Checking
 from local_agent.flow.disclosing import Disclosure
@@ -18,6 +18,7 @@ from local_agent.flow.run import Resting
 from local_agent.flow.task import TaskLog
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
+from local_agent.store.blobs import Blobs
 from local_agent.store.journal import JournalThread
 from local_agent.workspace.registry import Workspace
 

@@ -16,9 +16,9 @@ from common.seal import Seal
 from common.verbs import Topic
 from local_agent.flow.approvals import check_standing, question
 from local_agent.flow.journal_store import JournalStore
-from local_agent.flow.ports import NewTask, Workspaces
+from local_agent.flow.ports import Workspaces
 from local_agent.flow.task import submit_named
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 from local_agent.workspace.git.outside import unshown
 from local_agent.workspace.registry import Workspace
 

@@ -13,12 +13,12 @@ from common.model.state import Reason
 from common.redact import redact
 from common.sentences import Sentence, say
 from common.text import one_line
-from local_agent.actions.operation import Blobs
 from local_agent.flow import words
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.task import may_see
 from local_agent.propose.base import Asked, Earlier, Proposed, Proposer, Remembered, nothing
 from local_agent.propose.diffs import encodings_of
+from local_agent.store.blobs import Blobs
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

@@ -27,12 +27,12 @@ from local_agent.actions.operation import Copies
 from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
 from local_agent.flow.journal_store import JournalStore
-from local_agent.flow.ports import Gate, NewTask, RunWish
+from local_agent.flow.ports import Gate, RunWish
 from local_agent.flow.run import Resting, Run, StoppedError, rests
 from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog, may_see, submit_named
 from local_agent.store.endings import ANSWER_BYTES
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 
 if TYPE_CHECKING:
     from local_agent.flow.approvals import Notice

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from common.model.state import Reason
-from local_agent.flow.ports import Change, NewTask
 from local_agent.store.approvals import StoredApproval
 from local_agent.store.effects import Effect
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import Runs, StoredRun
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import Change, NewTask, Task
 from local_agent.store.turns import StoredTurn
 
 

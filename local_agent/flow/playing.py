@@ -18,17 +18,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import starmap
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import Clock
 from common.errors import CodexBridgeError, InputError, StateError
 from common.ids import new_uuid
 from common.model.proposal import Diff
-from local_agent.actions.operation import Blobs
 from local_agent.flow import summaries
-from local_agent.flow.gate import Entrance
 from local_agent.flow.narrating import Narrator
-from local_agent.flow.ports import NewTask, RunWish, Site, Workspaces
+from local_agent.flow.ports import RunWish, Site, Workspaces
+from local_agent.flow.proposing import Proposing
 from local_agent.flow.rolling_back import RollBack
 from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_asking import Asker, Fitting, ModelStream, ReadingTools
@@ -44,9 +43,7 @@ from local_agent.flow.run_log import (
     told_of,
 )
 from local_agent.flow.run_naming import listed, named_playbook
-from local_agent.flow.run_questions import Questions
 from local_agent.flow.task import TaskLog
-from local_agent.models.backend import Chosen
 from local_agent.playbooks.answers import APPROVE_ALL, Answers
 from local_agent.playbooks.definition import step_for_a_model
 from local_agent.playbooks.executor import TaskExecutor
@@ -62,49 +59,19 @@ from local_agent.playbooks.session import (
 from local_agent.playbooks.toolbox import Toolbox
 from local_agent.propose import words as proposal_words
 from local_agent.propose.base import Asked, Proposed, answer, nothing
+from local_agent.store.blobs import Blobs
 from local_agent.store.journal import JournalThread
 from local_agent.store.retention import KEPT_MS
 from local_agent.store.runs import Runs, StoredRun, StoredStep
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 from local_agent.workspace.dry_runs import DryRuns
 from local_agent.workspace.registry import Workspace
 
+if TYPE_CHECKING:  # it imports this module when the first task comes
+    from local_agent.flow.engine import Engine
+
 DEFAULT_CLIENT: Final = "default"
 _OVER: Final = ("completed", "skipped")
-
-
-class Carrier(Protocol):
-    """What carries tasks (`local_agent.flow.engine`).
-
-    Attributes:
-        questions: What runs ask.
-        answering: Where the answers of dry runs enter.
-    """
-
-    @property
-    def questions(self) -> Questions: ...
-    @property
-    def answering(self) -> Entrance: ...
-
-    async def submit(self, new: NewTask) -> Task:
-        """Write a task and begin it."""
-        ...
-
-    async def cancel(self, task_id: str) -> bool:
-        """End a task."""
-        ...
-
-
-class Models(Protocol):
-    """What has models work (`local_agent.flow.proposing`)."""
-
-    def choose(self) -> Chosen | None:
-        """Return the model of agent steps; None without one."""
-        ...
-
-    async def change(self, task: Task, asked: Asked, workspace: Workspace) -> Proposed:
-        """Return the change that a model proposes, made in a scratch copy."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +108,8 @@ class Playing:
         db: JournalThread,
         blobs: Blobs,
         clock: Clock,
-        proposing: Models,
-        engine: Carrier,
+        proposing: Proposing,
+        engine: Engine,
         log: TaskLog,
         workspaces: Workspaces,
         fitting: Fitting,

@@ -5,14 +5,12 @@ The gate stands here without the method that decides: no part of the flow can na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from common.home import Home
-from common.model.state import Reason, TaskState
-from common.sentences import Lang
 
 if TYPE_CHECKING:  # only named here: what waits for a task does not load who carries it out
     from common.seal import Seal
@@ -23,41 +21,6 @@ if TYPE_CHECKING:  # only named here: what waits for a task does not load who ca
     from local_agent.safety.grant import Grant
     from local_agent.safety.risk import Circumstances
     from local_agent.workspace.registry import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class NewTask:
-    """A task to be begun, from the chat (already journaled) or from this machine.
-
-    Attributes:
-        channel: Where it came from: ``wecom_app`` or ``terminal``.
-        claimed_user: Who is said to have asked; the gateway's word, never verified here.
-        envelope_sha256: Hash of the signed message that brought it; None when asked locally.
-        retry_of: The task that a person at this machine asks for again.
-        attachment: Name of the blob with the diff that a person at this machine brought.
-        checks: The approval whose change is to be tried out on a copy of the workspace.
-        around_json: What the person has in front of them: ``{"file", "lines": [first, last]}``.
-        run: The run of a playbook that it carries, or for which it asks (`flow.playing`).
-        step: The step of it for which it asks, or ``rollback``; None where it carries the run.
-    """
-
-    task_id: str
-    short_id: str
-    source: Literal["wecom", "local_ui"]
-    channel: str
-    claimed_user: str
-    thread_id: str
-    text: str
-    lang: Lang
-    workspace: str | None = None
-    envelope_sha256: str | None = None
-    gateway_key_id: str | None = None
-    retry_of: str | None = None
-    attachment: str | None = None
-    checks: str | None = None
-    around_json: str | None = None
-    run: str | None = None
-    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,37 +41,6 @@ class RunWish:
     dry: bool = False
     answers: str | None = None
     inputs: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One step of one task, written in one transaction: row, events and reports together.
-
-    Attributes:
-        expected: State the row must still have; another one raises and changes nothing.
-        state: New state; equal to ``expected`` when only something is told (progress).
-        events: Seed events (`common.model.proposal`) as plain dicts, appended in order.
-        ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
-        context_json: What a model was shown; names, sizes and reasons, no content.
-        reading_json: How the words were read (`local_agent.understand.reading.write_reading`).
-        reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
-        synced: Somebody waits for it: it is on the disk at once, and its reports leave at once.
-    """
-
-    task_id: str
-    expected: TaskState
-    state: TaskState
-    at_ms: int
-    reason: Reason | None = None
-    intent_json: str | None = None
-    proposal_json: str | None = None
-    summary: str | None = None
-    ending_json: str | None = None
-    context_json: str | None = None
-    reading_json: str | None = None
-    events: Sequence[Mapping[str, Any]] = ()
-    reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    synced: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from common.clock import Clock
 from common.errors import AuthError, StoreError
 from common.model.intent import TaskIntent, TaskKind
 from common.verbs import Topic
-from local_agent.actions.operation import Blobs, Syncer
+from local_agent.actions.operation import Syncer
 from local_agent.actions.run_command.command_line import read_argv
 from local_agent.flow.answers import HelpProposer, OpenTasks, StatusProposer
 from local_agent.flow.applying import ApplyProposer, PatchProposer
@@ -38,6 +38,7 @@ from local_agent.propose.review import ReviewProposer
 from local_agent.propose.run import Project, RunProposer
 from local_agent.propose.search import Lookup, SearchProposer
 from local_agent.settings import AgentSettings
+from local_agent.store.blobs import Blobs
 from local_agent.store.tasks import Task
 from local_agent.understand import goals, ranges, reader, searches
 from local_agent.understand.reading import Reading
@@ -48,16 +49,8 @@ from local_agent.workspace.project.infer import infer
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.searching import search_for
 
-
-class Playing(Proposer, Protocol):
-    """What carries runs of playbooks (`local_agent.flow.playing`).
-
-    Attributes:
-        phrases: Gives the phrases that ask for playbooks, by name.
-    """
-
-    @property
-    def phrases(self) -> Callable[[], Mapping[str, Sequence[str]]]: ...
+if TYPE_CHECKING:  # it imports this module
+    from local_agent.flow.playing import Playing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

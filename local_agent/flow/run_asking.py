@@ -18,7 +18,6 @@ from common.model.proposal import LocalApproval, RunStep, StepPart, Steps, TaskR
 from common.model.state import Reason
 from common.sentences import Sentence, say
 from local_agent.actions.steps.payload import MAX_PARTS
-from local_agent.flow.ports import NewTask
 from local_agent.flow.run_answers import FileAnswers
 from local_agent.flow.run_changes import Changes
 from local_agent.flow.run_questions import PREVIEW_CHARS, OpenQuestion, Questions, about
@@ -37,7 +36,7 @@ from local_agent.playbooks.tools import TOOLS
 from local_agent.playbooks.values import Asking
 from local_agent.propose.base import Asked, Proposed
 from local_agent.store.runs import StoredRun
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 from local_agent.workspace.registry import Workspace
 
 BEHIND: Final = 16  # pieces of a model's answer that wait, before they are told together

@@ -18,7 +18,6 @@ from common.errors import CodexBridgeError, InputError, StateError, StoreError
 from common.home import Home, private_dir, read_private
 from common.model.state import Reason
 from common.seal import Seal, SealedChange, read_changes
-from local_agent.actions.operation import Blobs
 from local_agent.actions.registry import ACTIONS
 from local_agent.flow.approvals import question
 from local_agent.playbooks.definition import StepDefinition
@@ -32,7 +31,7 @@ from local_agent.playbooks.runs import (
 )
 from local_agent.safety.action_facts import parts_of
 from local_agent.safety.authority import left_to_undo
-from local_agent.store.blobs import MAX_BLOB_BYTES
+from local_agent.store.blobs import MAX_BLOB_BYTES, Blobs
 from local_agent.store.endings import read_ending
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.runs import StoredRun

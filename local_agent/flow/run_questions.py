@@ -20,13 +20,12 @@ from common.text import one_line, reveal
 if TYPE_CHECKING:  # only named here: what waits for a task does not load who carries it out
     from local_agent.actions.operation import Ended
     from local_agent.flow.approvals import Notice
-    from local_agent.flow.ports import NewTask
     from local_agent.flow.run_changes import Changes
     from local_agent.playbooks.runs import Place, Result
     from local_agent.playbooks.session import Changing, Decision
     from local_agent.playbooks.toolbox import Toolbox, Wanted
     from local_agent.propose.base import Proposed
-    from local_agent.store.tasks import Task
+    from local_agent.store.tasks import NewTask, Task
     from local_agent.workspace.registry import Workspace
 
 PREVIEW_CHARS: Final = 400  # of a content or a command, in a question

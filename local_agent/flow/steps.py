@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from common.clock import Clock
-from local_agent.actions.operation import Blobs, Copies, Executors, Operation, Parts
+from local_agent.actions.operation import Copies, Executors, Operation, Parts
 from local_agent.actions.registry import make_operations
 from local_agent.actions.steps.action import RunSteps
-from local_agent.flow import playing
 from local_agent.flow.approving import Approving
 from local_agent.flow.disclosing import Disclosure
 from local_agent.flow.journal_store import JournalStore
@@ -29,8 +28,12 @@ from local_agent.flow.understanding import Understanding
 from local_agent.flow.undoing import AppliedChanges
 from local_agent.safety.policy import Policy
 from local_agent.settings import AgentSettings
+from local_agent.store.blobs import Blobs
 from local_agent.store.journal import JournalThread
 from local_agent.workspace.registry import Workspace
+
+if TYPE_CHECKING:  # it imports this module when the first task comes
+    from local_agent.flow.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,6 @@ class Steps:
     understanding: Understanding
     approving: Approving
     playing: Playing
-
-
-class Carrier(playing.Carrier, Protocol):
-    """What carries tasks (`local_agent.flow.engine`)."""
-
-    async def show_again(self, task_id: str) -> None:
-        """Bring the question of a task before the person once more."""
-        ...
 
 
 def build_steps(
@@ -70,7 +65,7 @@ def build_steps(
     settings: AgentSettings,
     clock: Clock,
     site: Site,
-    engine: Carrier,
+    engine: Engine,
 ) -> Steps:
     """Return all of them; nothing is begun."""
     applied = AppliedChanges(db)

@@ -32,9 +32,8 @@ from common.protocol.bodies import EventBody, ResultBody
 from common.sentences import LANGS, Words, same
 from local_agent.flow.bus import Bus, Told
 from local_agent.flow.journal_store import JournalStore
-from local_agent.flow.ports import Change, NewTask
 from local_agent.store.endings import ANSWER_BYTES, CHAT_SUMMARY_BYTES, for_chat, write_ending
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import Change, NewTask, Task
 from local_agent.views.task import DOUBT
 
 _SILENT: Final = same("")

@@ -40,6 +40,7 @@ from local_agent.propose.context.collected import (
 from local_agent.propose.diffs import diff_proposal, headline, told
 from local_agent.propose.prompt import Job, instructions, prompt, sent_bytes
 from local_agent.propose.review import ReviewProposer, summed_up, to_show
+from local_agent.propose.scratch.diffing import ScratchDiff
 from local_agent.words import render_size
 from local_agent.workspace.registry import Workspace
 
@@ -55,21 +56,10 @@ _COMMAND_BYTES: Final = 300
 _LINES_BYTES: Final = 8  # that the number of the last line is longer than one digit
 
 
-class Made(Protocol):
-    """What a model did to its scratch copy (`local_agent.propose.scratch`)."""
-
-    @property
-    def diff(self) -> bytes: ...
-    @property
-    def refused(self) -> Sequence[Refusal]: ...
-    @property
-    def encodings(self) -> Mapping[str, str]: ...
-
-
 class Lent(Scratch, Protocol):
     """A scratch copy, and what became of it."""
 
-    async def diff(self) -> Made:
+    async def diff(self) -> ScratchDiff:
         """Compare it with what was lent.
 
         Raises:
@@ -202,7 +192,7 @@ class CodingProposer:
             yield scratch
 
     async def _changed(
-        self, asked: Asked, chosen: Chosen, workspace: Workspace, reply: Reply, made: Made
+        self, asked: Asked, chosen: Chosen, workspace: Workspace, reply: Reply, made: ScratchDiff
     ) -> Proposed:
         model = await asyncio.to_thread(parse_diff, made.diff)
         model = model.in_encodings(made.encodings)

@@ -6,10 +6,8 @@ returns, the message may be acknowledged; until then it comes again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from common.clock import Clock
 from common.errors import (
@@ -30,7 +28,7 @@ from local_agent.store.endings import write_ending
 from local_agent.store.heads import Heads
 from local_agent.store.outbox import Outbox, Peer
 from local_agent.store.peers import Peers
-from local_agent.store.tasks import Tasks, TaskSource
+from local_agent.store.tasks import Change, NewTask, Tasks
 
 SHORT_ID_REFUSED = Sentence(
     en="The ID {short_id} already names another task on the machine. Nothing was done; send it "
@@ -59,49 +57,6 @@ _HOUR_MS: Final = 3_600_000
 SLOWLY_MS: Final = _HOUR_MS // MAX_HOURLY  # … and from then on one in so long
 _DAY_MS: Final = 24 * _HOUR_MS
 _KEEP_MS: Final = 30 * 86_400_000  # far beyond the life of any envelope; numbers guard for ever
-
-
-@dataclass(frozen=True, slots=True)
-class _Arrival:
-    """A task as its envelope describes it."""
-
-    task_id: str
-    short_id: str
-    channel: str
-    claimed_user: str
-    thread_id: str
-    text: str
-    lang: Lang
-    envelope_sha256: str
-    gateway_key_id: str
-    source: TaskSource = "wecom"
-    workspace: str | None = None
-    retry_of: str | None = None
-    attachment: str | None = None
-    checks: str | None = None
-    run: str | None = None
-    step: str | None = None
-    around_json: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Ending:
-    """The step that ends a task on arrival."""
-
-    task_id: str
-    at_ms: int
-    reason: Reason
-    summary: str
-    events: tuple[Mapping[str, Any], ...]
-    reports: tuple[tuple[str, Mapping[str, Any]], ...]
-    expected: TaskState = TaskState.RECEIVED
-    state: TaskState = TaskState.REJECTED
-    intent_json: str | None = None
-    proposal_json: str | None = None
-    ending_json: str | None = None
-    context_json: str | None = None
-    reading_json: str | None = None
-    synced: bool = True
 
 
 class Inbox:
@@ -309,14 +264,16 @@ class Inbox:
         )
         return mine and not envelope.expired and self._tasks.request_cancel(body.task_id)
 
-    def _end(self, task: _Arrival, at_ms: int, reason: Reason, sentence: Sentence) -> None:
+    def _end(self, task: NewTask, at_ms: int, reason: Reason, sentence: Sentence) -> None:
         state, status = final_of(reason)
         facts = {"short_id": task.short_id, "limit": MAX_OPEN_TASKS}
         summary = say(sentence, task.lang, **facts)
         of_task = {"threadId": task.thread_id, "taskId": task.task_id}
         self._tasks.change(
-            _Ending(
+            Change(
                 task_id=task.task_id,
+                expected=TaskState.RECEIVED,
+                state=state,
                 at_ms=at_ms,
                 reason=reason,
                 summary=summary,
@@ -342,10 +299,11 @@ class Inbox:
         )
 
 
-def _arrival(envelope: Envelope, body: TaskBody) -> _Arrival:
-    return _Arrival(
+def _arrival(envelope: Envelope, body: TaskBody) -> NewTask:
+    return NewTask(
         task_id=body.task_id,
         short_id=body.short_id,
+        source="wecom",
         channel=body.channel,
         claimed_user=body.claimed_user,
         thread_id=body.thread_id,

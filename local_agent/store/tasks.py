@@ -1,7 +1,7 @@
 """Tasks and their events: the row is a projection, changed in the transaction that adds the events.
 
-The table of states is `common.model.state`; who decides a change is `local_agent.flow`, whose
-classes (`flow.ports`) lie above and are Protocols here.
+The table of states is `common.model.state`; who decides a change is `local_agent.flow`, who
+makes a `Change`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, cast
 
 from common.errors import LocalProtocolError, StateError, StoreError
 from common.model.state import FINAL, Reason, TaskState, final_of, next_state
@@ -26,85 +26,74 @@ from local_agent.store.outbox import Kind, Outbox
 TaskSource = Literal["wecom", "local_ui"]
 
 
-class NewTask(Protocol):
-    """What a task begins with."""
-
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def short_id(self) -> str: ...
-    @property
-    def source(self) -> TaskSource: ...
-    @property
-    def channel(self) -> str: ...
-    @property
-    def claimed_user(self) -> str: ...
-    @property
-    def thread_id(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def lang(self) -> Lang: ...
-    @property
-    def workspace(self) -> str | None: ...
-    @property
-    def envelope_sha256(self) -> str | None: ...
-    @property
-    def gateway_key_id(self) -> str | None: ...
-    @property
-    def retry_of(self) -> str | None: ...
-    @property
-    def attachment(self) -> str | None: ...
-    @property
-    def checks(self) -> str | None: ...
-    @property
-    def around_json(self) -> str | None: ...
-    @property
-    def run(self) -> str | None: ...
-    @property
-    def step(self) -> str | None: ...
+NAME_FREE_AFTER_MS: Final = 90 * 86_400_000  # a finished task keeps its short ID for 90 days
 
 
-class Change(Protocol):
-    """One step of one task: row, events and reports together.
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task to be begun, from the chat (already journaled) or from this machine.
 
-    ``expected`` is the state the row must still have; ``state`` equals it when something is only
-    told.  None leaves a column as it is.  ``reports`` are ``(kind, body)`` for the gateway.
-    ``synced`` says that somebody waits for it: it is on the disk at once, and its reports leave at
-    once; a step that a power cut may undo goes with the next one that is.
+    Attributes:
+        channel: Where it came from: ``wecom_app`` or ``terminal``.
+        claimed_user: Who is said to have asked; the gateway's word, never verified here.
+        envelope_sha256: Hash of the signed message that brought it; None when asked locally.
+        retry_of: The task that a person at this machine asks for again.
+        attachment: Name of the blob with the diff that a person at this machine brought.
+        checks: The approval whose change is to be tried out on a copy of the workspace.
+        around_json: What the person has in front of them: ``{"file", "lines": [first, last]}``.
+        run: The run of a playbook that it carries, or for which it asks (`flow.playing`).
+        step: The step of it for which it asks, or ``rollback``; None where it carries the run.
     """
 
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def expected(self) -> TaskState: ...
-    @property
-    def state(self) -> TaskState: ...
-    @property
-    def at_ms(self) -> int: ...
-    @property
-    def reason(self) -> Reason | None: ...
-    @property
-    def intent_json(self) -> str | None: ...
-    @property
-    def reading_json(self) -> str | None: ...
-    @property
-    def proposal_json(self) -> str | None: ...
-    @property
-    def summary(self) -> str | None: ...
-    @property
-    def ending_json(self) -> str | None: ...
-    @property
-    def context_json(self) -> str | None: ...
-    @property
-    def events(self) -> Sequence[Mapping[str, Any]]: ...
-    @property
-    def reports(self) -> Sequence[tuple[str, Mapping[str, Any]]]: ...
-    @property
-    def synced(self) -> bool: ...
+    task_id: str
+    short_id: str
+    source: TaskSource
+    channel: str
+    claimed_user: str
+    thread_id: str
+    text: str
+    lang: Lang
+    workspace: str | None = None
+    envelope_sha256: str | None = None
+    gateway_key_id: str | None = None
+    retry_of: str | None = None
+    attachment: str | None = None
+    checks: str | None = None
+    around_json: str | None = None
+    run: str | None = None
+    step: str | None = None
 
 
-NAME_FREE_AFTER_MS: Final = 90 * 86_400_000  # a finished task keeps its short ID for 90 days
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One step of one task, written in one transaction: row, events and reports together.
+
+    Attributes:
+        expected: State the row must still have; another one raises and changes nothing.
+        state: New state; equal to ``expected`` when only something is told (progress).
+        events: Seed events (`common.model.proposal`) as plain dicts, appended in order.
+        ending_json: How it ended, for this machine alone (`local_agent.store.endings`).
+        context_json: What a model was shown; names, sizes and reasons, no content.
+        reading_json: How the words were read (`local_agent.understand.reading.write_reading`).
+        reports: ``(kind, body)`` for the gateway, kind ``event`` or ``result``; empty for local.
+        synced: Somebody waits for it: it is on the disk at once, and its reports leave at once; a
+            step that a power cut may undo goes with the next one that is.
+    """
+
+    task_id: str
+    expected: TaskState
+    state: TaskState
+    at_ms: int
+    reason: Reason | None = None
+    intent_json: str | None = None
+    proposal_json: str | None = None
+    summary: str | None = None
+    ending_json: str | None = None
+    context_json: str | None = None
+    reading_json: str | None = None
+    events: Sequence[Mapping[str, Any]] = ()
+    reports: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    synced: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +110,7 @@ class Task:
         retry_of: The task that it asks for again; None for most.
         attachment: Name of the blob with the diff that came with it; None for most.
         checks: The approval whose change it tries out on a copy; None for most.
-        around_json: What the person had in front of them who asked it (`flow.ports.NewTask`).
+        around_json: What the person had in front of them who asked it (`NewTask`).
         context_json: What a model was shown: names, sizes and reasons; no content.
         reading_json: How its words were read, beside the intent; None until then, and for tasks of
             before that was kept.

@@ -14,7 +14,6 @@ from common.seal import Seal
 from local_agent.actions.changes.ending import ended_change, sealable_change
 from local_agent.actions.operation import (
     Applier,
-    Blobs,
     Ended,
     Performing,
     Sealable,
@@ -24,6 +23,7 @@ from local_agent.actions.operation import (
 from local_agent.errors import RefusedError
 from local_agent.propose.diffs import diff_proposal, encodings_of
 from local_agent.safety.grant import Grant
+from local_agent.store.blobs import Blobs
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace
 

@@ -14,8 +14,9 @@ from common.seal import ReadFile, Seal
 from common.sentences import Sentence, Words, same, say
 from common.text import one_line, reveal
 from local_agent.actions.disclose.payload import disclose_payload
-from local_agent.actions.operation import Blobs, Ended, Performing, Sealable, refuse_to_narrow
+from local_agent.actions.operation import Ended, Performing, Sealable, refuse_to_narrow
 from local_agent.safety.grant import Grant
+from local_agent.store.blobs import Blobs
 from local_agent.store.endings import ANSWER_BYTES, for_chat
 from local_agent.store.tasks import Task
 from local_agent.workspace.registry import Workspace, place_of

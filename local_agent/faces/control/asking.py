@@ -22,11 +22,10 @@ from common.text import one_line
 from common.verbs import Topic
 from local_agent.faces.control.tasks import Answer, Watching
 from local_agent.faces.control.wire import Arguments
-from local_agent.flow.ports import NewTask
 from local_agent.flow.run import rests
 from local_agent.flow.task import submit_named
 from local_agent.store.journal import Journal, JournalThread
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 from local_agent.workspace import paths
 from local_agent.workspace.registry import Workspace, is_copy
 

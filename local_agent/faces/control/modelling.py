@@ -13,35 +13,13 @@ from typing import Final, Protocol
 from common.clock import Clock, SystemClock
 from local_agent.faces.control.wire import Arguments
 from local_agent.models.backend import Health
+from local_agent.models.registry import Configured
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.turns import Used
 from local_agent.views.status import ModelAnswer, ModelFailure, ModelList, ModelUse, ModelView
 
 DAYS: Final = 30  # that are accounted for
 _DAY_MS: Final = 86_400_000
-
-
-class Configured(Protocol):
-    """One model, for people (`local_agent.models.registry`)."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def provided(self) -> str: ...
-    @property
-    def is_asked(self) -> bool: ...
-    @property
-    def key(self) -> str | None: ...
-    @property
-    def needs_key(self) -> bool: ...
-    @property
-    def price_input(self) -> float | None: ...
-    @property
-    def price_output(self) -> float | None: ...
-    @property
-    def currency(self) -> str: ...
 
 
 class Models(Protocol):

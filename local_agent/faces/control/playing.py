@@ -23,9 +23,10 @@ from local_agent.faces.control.asking import new_task
 from local_agent.faces.control.tasks import Answer, whole_task
 from local_agent.faces.control.wire import Arguments
 from local_agent.flow.bus import Bus
-from local_agent.flow.ports import NewTask, RunWish
+from local_agent.flow.ports import RunWish
 from local_agent.store.journal import Journal, JournalThread
 from local_agent.store.runs import LISTED, StoredRun
+from local_agent.store.tasks import NewTask
 from local_agent.views.task import Watched
 
 if TYPE_CHECKING:  # what waits for a task does not load what carries a run

@@ -25,13 +25,12 @@ from local_agent.faces.control.tasks import Watching
 from local_agent.flow import engine as engine_module
 from local_agent.flow import parts as parts_module
 from local_agent.flow.engine import Engine
-from local_agent.flow.ports import Change, NewTask
 from local_agent.flow.steps import Steps
 from local_agent.flow.understanding import request_of
 from local_agent.flow.words import BLOCKED
 from local_agent.propose.base import Asked, Proposed
 from local_agent.store.endings import read_ending
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import Change, NewTask, Task
 from local_agent.understand.reader import Reader
 from local_agent.understand.reading import Reading
 from local_agent.understand.triggers import Triggers

@@ -17,7 +17,6 @@ from common.errors import InputError, StateError, StoreError
 from common.home import find_home
 from common.model.proposal import TaskStateChanged
 from common.model.state import TaskState
-from local_agent.faces.control.modelling import Configured
 from local_agent.faces.control.operations import AgentOperations
 from local_agent.faces.control.wire import Content, Request, decode_answer, encode_event
 from local_agent.faces.page.passkeys import Passkeys
@@ -25,12 +24,13 @@ from local_agent.faces.telling import Teller
 from local_agent.faces.window.program import Windows
 from local_agent.flow.bus import QUEUE_EVENTS, Bus, Reader, Told
 from local_agent.flow.gate import Gate
-from local_agent.flow.ports import NewTask, RunWish
+from local_agent.flow.ports import RunWish
 from local_agent.models.backend import Health
+from local_agent.models.registry import Configured
 from local_agent.safety.risk import Circumstances
 from local_agent.store.journal import JournalThread
 from local_agent.store.runs import StoredRun
-from local_agent.store.tasks import Task
+from local_agent.store.tasks import NewTask, Task
 from local_agent.views.status import (
     Connection,
     OpenWorkspace,

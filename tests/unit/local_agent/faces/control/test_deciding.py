@@ -20,8 +20,8 @@ from common.seal import Seal
 from local_agent.actions.changes.payload import undo_payload
 from local_agent.actions.run_command.payload import SealedCopy
 from local_agent.faces.control.deciding import PIECE
-from local_agent.flow.ports import NewTask
 from local_agent.safety.risk import Circumstances
+from local_agent.store.tasks import NewTask
 from tests.asked import PATCH, a_change, a_sync, an_undo, sealed_changes
 from tests.sealed import PYTEST, Step, Wish, a_payload, a_seal, ending
 from tests.unit.local_agent.faces.control.conftest import PATIENCE, Desk
