@@ -135,13 +135,11 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
     gate = Gate(db, clock=ground.clock, key=ground.keys.present, dry_runs=lambda: dry_runs.folder)
     models, scratches = _models(ground), Scratches(ground.places, clock=ground.clock)
     mind = Mind(choose=models.choose, lend=scratches.lend)
-    engine = _build_engine(
-        ground, db, gate, bus, executors=partial(_hands, ground, models), mind=mind
-    )
+    registry, blobs = Registry(ground.places, home=ground.home), _blobs(ground)
+    engine = _build_engine(ground, db, gate, bus, mind, models=models, registry=registry)
     rotation = Rotation(db, ground.keys, clock=ground.clock, log=ground.log)
     client = _build_client(ground, db, engine, rotation)
-    registry = Registry(ground.places, home=ground.home)
-    windows, blobs = Windows(), _blobs(ground)
+    windows = Windows()
     forget_closed = partial(_forget_closed, registry, scratches)
     teller = _teller(ground, db, gate, engine, registry)
     page = PageDoor(ground.places, clock=ground.clock, log=ground.log)
@@ -166,7 +164,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         receipt=_receipt(ground, db),
         passkeys=passkeys,
     )
-    path = wire.socket_path(ground.places, ground.environ)
+    path, forget = wire.socket_path(ground.places, ground.environ), _forget_files(ground.places)
     agent = Agent(
         db=db,
         gate=gate,
@@ -174,7 +172,7 @@ def build_agent(ground: Ground, db: JournalThread) -> Agent:
         bus=bus,
         control=ControlServer(path, operations, ground.log),
         client=client,
-        retention=_retention(ground, db, dry_runs),
+        retention=Retention(db, blobs, dry_runs, forget, clock=ground.clock, log=ground.log),
         rotation=rotation,
         teller=teller,
         blobs=blobs,
@@ -215,11 +213,6 @@ def _furnish_page(
     agent.passkeys.launch = agent.page.open
 
 
-def _retention(ground: Ground, db: JournalThread, dry_runs: DryRuns) -> Retention:
-    forget = _forget_files(ground.places)
-    return Retention(db, _blobs(ground), dry_runs, forget, clock=ground.clock, log=ground.log)
-
-
 def _teller(
     ground: Ground, db: JournalThread, gate: Gate, engine: Engine, registry: Registry
 ) -> Teller:
@@ -254,20 +247,22 @@ def _build_engine(
     db: JournalThread,
     gate: Gate,
     bus: Bus,
-    *,
-    executors: Callable[[], Executors],
     mind: Mind,
+    *,
+    models: Models,
+    registry: Registry,
 ) -> Engine:
+    blobs, notice = _blobs(ground), ReadNotice(Notifier(ground.environ), lang=ground.lang)
     return build_engine(
         db=db,
         gate=gate,
-        executors=executors,
-        copies=Copies(ground.places, _blobs(ground)),
+        executors=partial(_hands, ground, models),
+        copies=Copies(ground.places, blobs),
         mind=mind,
-        disclosure=Disclosure(db, notice=_read_notice(ground), clock=ground.clock),
-        blobs=_blobs(ground),
+        disclosure=Disclosure(db, notice=notice, clock=ground.clock),
+        blobs=blobs,
         policy_of=lambda workspace: load_policy(ground.places, workspace.listed_name),
-        workspaces=Registry(ground.places, home=ground.home),
+        workspaces=registry,
         bus=bus,
         settings=ground.settings,
         clock=ground.clock,
@@ -281,10 +276,6 @@ def _build_engine(
             user=_user_name(),
         ),
     )
-
-
-def _read_notice(ground: Ground) -> ReadNotice:
-    return ReadNotice(Notifier(ground.environ), lang=ground.lang)
 
 
 def _hands(ground: Ground, models: Models) -> Executors:

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from common.diff.model import DiffModel
 from common.diff.patching import Hunks
@@ -153,13 +153,23 @@ class Performing:
     ended_part: Callable[[int, Ended], Awaitable[None]] = keep_to_oneself
 
 
-def refuse_to_narrow(result: TaskResult, keep: tuple[str, ...]) -> NoReturn:
-    """Refuse: it has no parts that could be done alone.
+class Indivisible:
+    """An operation that has no parts which could be done alone.
 
-    Raises:
-        InputError: ``approval.narrow``, always.
+    A command has none, steps belong together, a commit takes all that was changed, and an answer is
+    released as it was shown.
     """
-    raise InputError("approval.narrow", task_id=result.task_id, count=len(keep))
+
+    async def narrowed(
+        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
+    ) -> TaskResult:
+        """Refuse.
+
+        Raises:
+            InputError: ``approval.narrow``, always.
+        """
+        del seal, hunks
+        raise InputError("approval.narrow", task_id=result.task_id, count=len(keep))
 
 
 def check_known(keep: Collection[str], known: Collection[str]) -> None:
@@ -192,6 +202,11 @@ def _render_fields(fields: tuple[str, ...], lang: Lang) -> str:
     known = DRIFTED_FIELDS
     sentences = {known.get(name, known["payload"]): None for name in fields or ("payload",)}
     return say(AND, lang).join(say(sentence, lang) for sentence in sentences)
+
+
+def proposed_result(task: Task) -> TaskResult:
+    """Return what was proposed for a task."""
+    return TaskResult.model_validate_json(task.proposal_json or "")
 
 
 class Operation(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.home import find_home
@@ -64,7 +63,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments."""
     parser = subparsers.add_parser("agent", description=say(AGENT, lang))
     parser.set_defaults(run=run_in_foreground)
-    parser.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
+    words.add_config(parser, lang)
     parser = subparsers.add_parser("rotate", description=say(ROTATE, lang))
     parser.set_defaults(run=rotate)
 

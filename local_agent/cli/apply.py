@@ -85,14 +85,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.set_defaults(run=apply)
     parser.add_argument("file", metavar="T-…|FILE|-", help=say(APPLY_FILE, lang))
     parser.add_argument("--workspace", metavar="NAME", help=say(WORKSPACE, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
     parser = subparsers.add_parser("check", description=say(CHECK, lang))
     parser.set_defaults(run=check)
     parser.add_argument("file", metavar="T-…|FILE|-", help=say(APPLY_FILE, lang))
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workspace", metavar="NAME", help=say(CHECK_WORKSPACE, lang))
     where.add_argument("--folder", type=Path, metavar="PATH", help=say(CHECK_FOLDER, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
 
 
 def apply(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

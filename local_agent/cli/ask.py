@@ -91,14 +91,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.add_argument("text", help=say(ASK_TEXT, lang))
     parser.add_argument("--workspace", metavar="NAME", help=say(ASK_WORKSPACE, lang))
     parser.add_argument("--at", metavar="FILE[:A[-B]]", help=say(ASK_AT, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
     parser = subparsers.add_parser("retry", description=say(RETRY, lang))
     parser.set_defaults(run=retry)
-    parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_task(parser, lang)
+    words.add_json(parser, lang)
     parser = subparsers.add_parser("undo", description=say(UNDO, lang))
     parser.set_defaults(run=undo)
-    parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
+    words.add_task(parser, lang)
     parser.add_argument("files", nargs="*", metavar="FILE", help=say(UNDO_ONLY, lang))
     parser.add_argument(
         "--only",
@@ -108,7 +108,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
         default=[],
         help=say(UNDO_ONLY, lang),
     )
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
 
 
 def ask(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

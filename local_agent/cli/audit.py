@@ -55,7 +55,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     verify = actions.add_parser("verify", help=what, description=what)
     verify.add_argument("--file", type=Path, metavar="FILE", help=say(AUDIT_FILE, lang))
     verify.add_argument("--key", metavar="PUB", help=say(AUDIT_KEY, lang))
-    verify.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(verify, lang)
     what = say(AUDIT_EXPORT, lang)
     export = actions.add_parser("export", help=what, description=what)
     export.add_argument("--output", type=Path, metavar="FILE", help=say(words.NEW_FILE, lang))

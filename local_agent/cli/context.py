@@ -92,8 +92,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments."""
     parser = subparsers.add_parser("context", description=say(CONTEXT, lang))
     parser.set_defaults(run=run)
-    parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_task(parser, lang)
+    words.add_json(parser, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

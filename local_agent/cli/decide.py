@@ -8,7 +8,7 @@ code again, and the digest it belongs to (R23).  Rejecting needs no code: it can
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from common.clock import SystemClock
@@ -113,9 +113,14 @@ def approve(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
             screen.tell(NONE_WAITS)
             return EXIT_NO_DECISION
         if args.only:
-            approval = pending_in(_narrowed(home, environ, approval, args.only), screen)
+            # What is kept is sealed anew, and has another code.
+            named = {"approval_id": approval.approval_id, "digest": approval.digest}
+            found = call(home, environ, "narrow", **named, keep=args.only)
+            approval = pending_in(found, screen)
         if args.check:
-            tried = pending_in(_checked(home, environ, approval), screen)
+            # Trying it out on a copy has an approval of its own.
+            named = {"approval_id": approval.approval_id, "digest": approval.digest}
+            tried = pending_in(call(home, environ, "check", **named), screen)
             code = _approved(home, environ, tried, terminal, lang)
             if code or following(tried.short_id) == EXIT_INTERRUPTED:
                 return code or EXIT_INTERRUPTED
@@ -163,34 +168,6 @@ def _approved(
     typed, code = _typed(question, terminal, lang)
     if typed is None:
         return code
-    _decide(home, environ, question, typed, lang)
-    terminal.tell(say(APPROVED, lang, task=question.seal.short_id))
-    return 0
-
-
-def _checked(home: Home, environ: Mapping[str, str], approval: ApprovalView) -> Json:
-    """Have a change tried out on a copy: that has an approval of its own."""
-    named = {"approval_id": approval.approval_id, "digest": approval.digest}
-    return call(home, environ, "check", **named)
-
-
-def _narrowed(
-    home: Home, environ: Mapping[str, str], approval: ApprovalView, only: Sequence[str]
-) -> Json:
-    """Have some of the files asked for alone: it is sealed anew, and has another code."""
-    return call(
-        home,
-        environ,
-        "narrow",
-        approval_id=approval.approval_id,
-        digest=approval.digest,
-        keep=list(only),
-    )
-
-
-def _decide(
-    home: Home, environ: Mapping[str, str], question: Question, typed: str, lang: Lang
-) -> None:
     try:
         call(
             home,
@@ -206,6 +183,8 @@ def _decide(
         if error.code == "approval.blocked":
             raise _blocked(str(error.facts.get("why")), lang) from None
         raise
+    terminal.tell(say(APPROVED, lang, task=question.seal.short_id))
+    return 0
 
 
 def _blocked(why: str, lang: Lang) -> StateError:

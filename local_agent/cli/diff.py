@@ -43,10 +43,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments."""
     parser = subparsers.add_parser("diff", description=say(DIFF, lang))
     parser.set_defaults(run=run)
-    parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
+    words.add_task(parser, lang)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--raw", action="store_true", help=say(DIFF_RAW, lang))
-    form.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(form, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -87,16 +87,16 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments of both."""
     parser = subparsers.add_parser("doctor", description=say(DOCTOR, lang))
     parser.set_defaults(run=run)
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
     parser.add_argument("--fix", action="store_true", help=say(FIX, lang))
     parser.add_argument("--models", action="store_true", help=say(MODELS, lang))
     parser.add_argument("--audit", action="store_true", help=say(WHOLE_AUDIT, lang))
-    parser.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
+    words.add_config(parser, lang)
     parser = subparsers.add_parser("bugreport", description=say(BUGREPORT, lang))
     parser.set_defaults(run=report)
     parser.add_argument("--output", type=Path, metavar="FILE", help=say(OUTPUT, lang))
     parser.add_argument("--log", type=Path, metavar="FILE", help=say(LOG, lang))
-    parser.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
+    words.add_config(parser, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -127,14 +127,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.set_defaults(action="list", json=False)
     actions = parser.add_subparsers(dest="action")
     listing = actions.add_parser("list", help=say(LIST, lang))
-    listing.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(listing, lang)
     test = actions.add_parser("test", help=say(TEST, lang))
     test.add_argument("name", nargs="?", default="", metavar="NAME", help=say(NAME_OR_ASKED, lang))
-    test.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(test, lang)
     key = actions.add_parser("key", help=say(KEY, lang))
     key.add_argument("name", metavar="NAME", help=say(NAME, lang))
     key.add_argument("--delete", action="store_true", help=say(DELETE, lang))
-    key.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
+    words.add_config(key, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -48,7 +48,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.set_defaults(run=open_page)
     parser.add_argument("--print", action="store_true", help=say(PRINT, lang))
     parser.add_argument("--shut", action="store_true", help=say(SHUT, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
 
 
 def open_page(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

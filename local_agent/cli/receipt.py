@@ -147,7 +147,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.add_argument("--output", type=Path, metavar="FILE", help=say(words.NEW_FILE, lang))
     parser.add_argument("--key", metavar="PUB", help=say(RECEIPT_KEY, lang))
     parser.add_argument("--gateway-key", metavar="PUB", help=say(RECEIPT_GATEWAY_KEY, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -130,7 +130,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser = subparsers.add_parser("route", description=say(ROUTE, lang))
     parser.set_defaults(run=run)
     parser.add_argument("text", help=say(ROUTE_TEXT, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -31,7 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser = subparsers.add_parser("service", description=say(SERVICE, lang))
     parser.set_defaults(run=run)
     install = add_actions(parser, lang)["install"]
-    install.add_argument("--config", type=Path, metavar="FILE", help=say(words.AGENT_CONFIG, lang))
+    words.add_config(install, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -95,9 +95,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments."""
     parser = subparsers.add_parser("show", description=say(SHOW, lang))
     parser.set_defaults(run=run)
-    parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
+    words.add_task(parser, lang)
     parser.add_argument("--log", action="store_true", help=say(SHOW_LOG, lang))
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

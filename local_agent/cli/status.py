@@ -245,7 +245,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     """Declare the arguments."""
     parser = subparsers.add_parser("status", description=say(STATUS, lang))
     parser.set_defaults(run=run)
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
 
 
 def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -69,10 +69,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     parser.add_argument(
         "--limit", type=int, default=LIMIT, metavar="N", help=say(TASKS_LIMIT, lang)
     )
-    parser.add_argument("--json", action="store_true", help=say(words.JSON, lang))
+    words.add_json(parser, lang)
     parser = subparsers.add_parser("cancel", description=say(CANCEL, lang))
     parser.set_defaults(run=cancel)
-    parser.add_argument("task", metavar="T-…", help=say(words.TASK_ID, lang))
+    words.add_task(parser, lang)
 
 
 def list_tasks(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:

@@ -1,10 +1,14 @@
-"""The sentences that several verbs say.  Others stand with their verb, errors in `error_texts`."""
+"""The sentences and arguments that several verbs share; errors are in `error_texts`."""
 
 from __future__ import annotations
 
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from common.sentences import Sentence
+from common.sentences import Lang, Sentence, say
+
+if TYPE_CHECKING:
+    import argparse
 
 AGENT_CONFIG: Final = Sentence(
     en="settings file instead of agent.toml in the configuration folder",
@@ -37,3 +41,18 @@ NEW_FILE: Final = Sentence(
     en="write to this new file instead of standard output",
     zh="写入此新文件，而不是标准输出",
 )
+
+
+def add_json(parser: argparse._ActionsContainer, lang: Lang) -> None:
+    """Declare the option that prints for programs."""
+    parser.add_argument("--json", action="store_true", help=say(JSON, lang))
+
+
+def add_config(parser: argparse.ArgumentParser, lang: Lang) -> None:
+    """Declare the option that names the settings file."""
+    parser.add_argument("--config", type=Path, metavar="FILE", help=say(AGENT_CONFIG, lang))
+
+
+def add_task(parser: argparse.ArgumentParser, lang: Lang) -> None:
+    """Declare the argument that names a task."""
+    parser.add_argument("task", metavar="T-…", help=say(TASK_ID, lang))

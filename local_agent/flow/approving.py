@@ -30,6 +30,7 @@ from local_agent.actions.operation import (
     Operation,
     Performing,
     Sealable,
+    proposed_result,
     render_drift,
 )
 from local_agent.flow import summaries, words
@@ -128,7 +129,7 @@ class Approving:
             FloodedError: too much is asked for.
             InputError: it cannot be done as proposed.
         """
-        opening = same(_result(task).summary)
+        opening = same(proposed_result(task).summary)
         asked = await self._store.newest_approval(task.task_id)
         if asked is not None and asked.state in ("pending", "rejected"):
             # Asked just before a crash: it goes on waiting, under the seal it was shown with.  What
@@ -227,7 +228,7 @@ class Approving:
             task = await self._store.get(asked.task_id)
             seal = question(asked).seal
             operation = self._operations[seal.action]
-            narrowed = await operation.narrowed(whole := _result(task), seal, keep, hunks)
+            narrowed = await operation.narrowed(whole := proposed_result(task), seal, keep, hunks)
             narrowed = retold(narrowed, whole, (await self._workspace(task)).name, task.lang)
             await self._gate.withdraw(task.task_id)
             # What was decided meanwhile stands, whole, and nobody hears of a part.
@@ -269,7 +270,7 @@ class Approving:
     async def _ask_again(self, task: Task, older: StoredApproval | None, why: Sentence) -> Task:
         async with self._narrowing:  # it asks for what is then the proposal
             task = await self._store.get(task.task_id)
-        opening = partial(_asked_again, why, _result(task).summary)
+        opening = partial(_asked_again, why, proposed_result(task).summary)
         try:
             return await self._ask(task, opening, version=_version_after(older))
         except CodexBridgeError as error:
@@ -416,12 +417,8 @@ def _around(what: Sealable) -> Circumstances:
     )
 
 
-def _result(task: Task) -> TaskResult:
-    return TaskResult.model_validate_json(task.proposal_json or "")
-
-
 def _action(task: Task) -> Action:
-    needs = _result(task).requires
+    needs = proposed_result(task).requires
     if not isinstance(needs, LocalApproval):
         raise StateError("task.illegal-transition", current=task.state, wanted="run")
     return needs.action

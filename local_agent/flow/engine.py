@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from common.clock import Clock
 from common.diff.patching import ALL_HUNKS, Hunks
 from common.errors import CodexBridgeError, StateError, StoreError
-from common.model.proposal import LocalApproval, NoRequirement, TaskResult
+from common.model.proposal import LocalApproval, NoRequirement
 from common.model.state import FINAL, Reason, TaskState
 from common.seal import Seal
 from common.sentences import same
-from local_agent.actions.operation import Copies
+from local_agent.actions.operation import Copies, proposed_result
 from local_agent.flow import summaries
 from local_agent.flow.checking import Checking
 from local_agent.flow.journal_store import JournalStore
@@ -134,7 +134,7 @@ class Engine:
                 return await steps.approving.interrupted(task)
 
     async def _answer_or_ask(self, task: Task, run: Run, approving: Approving) -> Task:
-        result = _result(task)
+        result = proposed_result(task)
         if isinstance(result.requires, NoRequirement):
             reason = Reason.REFUSED if result.not_done else Reason.COMPLETED
             return await self._tasks.ended(task, reason, same(result.summary), limit=ANSWER_BYTES)
@@ -308,7 +308,7 @@ class Engine:
             for one in others
             if may_see(task, one)
             and _may_be_applied(one)
-            and revised in (one.short_id, _result(one).revises)
+            and revised in (one.short_id, proposed_result(one).revises)
         ]
 
     async def show_again(self, task_id: str) -> None:
@@ -449,15 +449,11 @@ def _may_be_applied(task: Task) -> bool:
     """Tell whether a proposal waits for a person, or is about to, and nothing of it was begun."""
     if task.state not in (TaskState.PROPOSAL_READY, TaskState.WAITING_APPROVAL):
         return False
-    return isinstance(_result(task).requires, LocalApproval)
+    return isinstance(proposed_result(task).requires, LocalApproval)
 
 
 def _age(task: Task) -> tuple[int, str]:
     return task.created_at, task.task_id
-
-
-def _result(task: Task) -> TaskResult:
-    return TaskResult.model_validate_json(task.proposal_json or "")
 
 
 async def settle_interrupted(store: JournalStore, approving: Approving) -> int:

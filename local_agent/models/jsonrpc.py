@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol
 from common import strict_json
 from common.errors import CodexBridgeError, RemoteProtocolError
 from local_agent.errors import ModelError
+from local_agent.models.faults import said
 from local_agent.sandbox.child import MAX_LINE_BYTES, Child
 
 NO_SUCH_METHOD: Final = -32601
@@ -295,3 +296,9 @@ async def _answer_of(listener: Listener | None, asked: AskedFor) -> Mapping[str,
     except RefusedRequestError as refused:
         code, why = refused.code, refused.message
     return {"error": {"code": code, "message": why}}
+
+
+def complaint(child: Child, key: str | None) -> Mapping[str, str]:
+    """Return the facts of an error about a program that does not start; never with its key."""
+    words = child.stderr.parts()[0].decode("utf-8", "replace")
+    return said(words, key=key) or {"why": "start"}

@@ -18,6 +18,7 @@ from local_agent.actions.operation import (
     Performing,
     Sealable,
     check_known,
+    proposed_result,
     unknown_hunks,
 )
 from local_agent.errors import RefusedError
@@ -51,7 +52,7 @@ class ApplyDiff:
         """
         if not self._allowed:
             raise RefusedError(("apply-off",))
-        diff = await asyncio.to_thread(self._blobs.get, _diff(_result(task)).diff_id)
+        diff = await asyncio.to_thread(self._blobs.get, _diff(proposed_result(task)).diff_id)
         prepared = await self._applier.prepare(workspace, diff)
         return sealable_change("apply_diff", prepared)
 
@@ -99,10 +100,6 @@ def _selected(whole: DiffModel, keep: tuple[str, ...], hunks: Hunks) -> DiffMode
     if selected == whole:
         raise InputError("approval.narrow", count=len(keep))
     return selected
-
-
-def _result(task: Task) -> TaskResult:
-    return TaskResult.model_validate_json(task.proposal_json or "")
 
 
 def _diff(result: TaskResult) -> Diff:

@@ -6,15 +6,20 @@ import asyncio
 from functools import partial
 from typing import Final
 
-from common.diff.patching import Hunks
 from common.errors import AuthError, ConfigError, StateError, StoreError
-from common.model.proposal import Release, TaskResult
+from common.model.proposal import Release
 from common.model.state import Reason
 from common.seal import ReadFile, Seal
 from common.sentences import Sentence, Words, same, say
 from common.text import one_line, reveal
 from local_agent.actions.disclose.payload import disclose_payload
-from local_agent.actions.operation import Ended, Performing, Sealable, refuse_to_narrow
+from local_agent.actions.operation import (
+    Ended,
+    Indivisible,
+    Performing,
+    Sealable,
+    proposed_result,
+)
 from local_agent.safety.grant import Grant
 from local_agent.store.blobs import Blobs
 from local_agent.store.endings import ANSWER_BYTES, for_chat
@@ -44,7 +49,7 @@ DISCLOSES: Final = ("answer",)
 _WHY_BYTES: Final = 500
 
 
-class Disclose:
+class Disclose(Indivisible):
     """Tells the chat exactly the answer that a person has released."""
 
     def __init__(self, *, blobs: Blobs) -> None:
@@ -56,7 +61,7 @@ class Disclose:
         Raises:
             InputError: ``workspace.gone``.
         """
-        found = _result(task).proposal
+        found = proposed_result(task).proposal
         if not isinstance(found, Release):
             raise StateError("task.illegal-transition", current="proposal", wanted="disclose")
         text = found.text.encode()
@@ -98,7 +103,7 @@ class Disclose:
         if for_chat(text, ANSWER_BYTES) != text:
             # It would leave otherwise than it was shown, as when secrets are found better since.
             return Ended(Reason.DRIFTED, partial(say, GONE))
-        details = _result(task).details
+        details = proposed_result(task).details
         here = same(details) if details else None
         return Ended(Reason.COMPLETED, same(text), here=here, limit=ANSWER_BYTES)
 
@@ -107,20 +112,9 @@ class Disclose:
         del seal, workspace
         return Ended(Reason.FAILED, partial(say, NOT_SENT))
 
-    async def narrowed(
-        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
-    ) -> TaskResult:
-        """Refuse: an answer is released as it was shown."""
-        del seal, hunks
-        refuse_to_narrow(result, keep)
-
 
 def render_stay(reason: str | None) -> Words:
     """Return that a person let the answer stay at the machine, with what they said."""
     if not reason:
         return partial(say, STAYS_THERE)
     return partial(say, STAYS_THERE_WHY, why=reveal(one_line(reason, _WHY_BYTES)))
-
-
-def _result(task: Task) -> TaskResult:
-    return TaskResult.model_validate_json(task.proposal_json or "")

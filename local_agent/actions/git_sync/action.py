@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from common.diff.patching import Hunks
 from common.errors import CodexBridgeError, StateError
 from common.model.proposal import GitSync, TaskResult
 from common.model.state import Reason
@@ -17,7 +16,7 @@ from common.seal import Seal
 from common.sentences import Lang, Sentence, explain, say
 from common.text import one_line
 from local_agent.actions.git_sync.perform import SyncOutcome
-from local_agent.actions.operation import AND, Ended, Performing, Sealable, Syncer, refuse_to_narrow
+from local_agent.actions.operation import AND, Ended, Indivisible, Performing, Sealable, Syncer
 from local_agent.actions.operation import DRIFTED_FIELDS as OF_ANY
 from local_agent.error_texts import sync as sync_errors
 from local_agent.propose import words as proposal_words
@@ -70,7 +69,7 @@ _SHORT_ID: Final = 7
 _NAME_BYTES: Final = 100
 
 
-class SyncGit:
+class SyncGit(Indivisible):
     """Commits and pushes."""
 
     def __init__(self, *, syncer: Syncer) -> None:
@@ -108,13 +107,6 @@ class SyncGit:
     async def settle(self, seal: Seal, workspace: Workspace) -> Ended:
         """Say what the repository and its remote prove."""
         return _ended(await self._syncer.settle(seal, workspace), seal)
-
-    async def narrowed(
-        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
-    ) -> TaskResult:
-        """Refuse: all that was changed is committed together."""
-        del seal, hunks
-        refuse_to_narrow(result, keep)
 
 
 def _ended(outcome: SyncOutcome, seal: Seal) -> Ended:

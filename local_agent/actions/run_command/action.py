@@ -16,18 +16,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from common.diff.patching import Hunks
 from common.errors import InputError, StateError
-from common.model.proposal import CommandProposal, TaskResult
+from common.model.proposal import CommandProposal
 from common.model.state import Reason
 from common.seal import Seal
 from local_agent.actions.operation import (
     Copies,
     Ended,
     Executor,
+    Indivisible,
     Performing,
     Sealable,
-    refuse_to_narrow,
+    proposed_result,
     render_drift,
 )
 from local_agent.actions.run_command.command_line import SHELL, read_command_line
@@ -88,7 +88,7 @@ class ProgressTeller:
                 await tell(self._latest)
 
 
-class RunCommand:
+class RunCommand(Indivisible):
     """Runs commands.
 
     Args:
@@ -158,7 +158,7 @@ class RunCommand:
             await around.tell(words, is_for_chat(progress.elapsed_s))
 
         payload = grant.seal.payload
-        proposal = _result(task).proposal
+        proposal = proposed_result(task).proposal
         # Of several operations under one question this is one: its words are those of its seal.
         shown = proposal.cmd if isinstance(proposal, CommandProposal) else _shown(payload)
         level: str = payload["sandbox"]["level"]
@@ -185,13 +185,6 @@ class RunCommand:
         """Say that nobody knows: a command leaves no proof of how far it came."""
         del workspace
         return Ended(Reason.UNKNOWN, partial(render_interruption, _shown(seal.payload)))
-
-    async def narrowed(
-        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
-    ) -> TaskResult:
-        """Refuse: a command has no parts."""
-        del seal, hunks
-        refuse_to_narrow(result, keep)
 
     async def _copy(self, task: Task, approval_id: str, workspace: Workspace) -> Copy:
         asked = await self._find_approval(approval_id)
@@ -233,12 +226,8 @@ def _ended(outcome: Outcome, command: str, level: str) -> Ended:
     )
 
 
-def _result(task: Task) -> TaskResult:
-    return TaskResult.model_validate_json(task.proposal_json or "")
-
-
 def _command(task: Task) -> CommandProposal:
-    proposal = _result(task).proposal
+    proposal = proposed_result(task).proposal
     if not isinstance(proposal, CommandProposal):
         raise StateError("task.illegal-transition", current=task.state, wanted="run")
     return proposal

@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from common.diff.patching import Hunks
 from common.errors import InputError, StateError
-from common.model.proposal import LocalApproval, Steps, TaskResult
+from common.model.proposal import LocalApproval, Steps
 from common.model.state import Reason
 from common.seal import MAX_SEAL_BYTES, Place, Seal, read_changes
 from common.seal import Undo as Undoable
@@ -19,10 +18,11 @@ from common.strict_json import canonical
 from local_agent.actions.operation import (
     Ended,
     Executor,
+    Indivisible,
     Operation,
     Performing,
     Sealable,
-    refuse_to_narrow,
+    proposed_result,
 )
 from local_agent.actions.steps.payload import MAX_PARTS, find_conflict, steps_payload
 from local_agent.errors import RefusedError
@@ -37,7 +37,7 @@ GOES_ON: Final = Sentence(en="The playbook goes on.", zh="剧本继续执行。"
 _MAX_SEALED: Final = MAX_SEAL_BYTES - 64 * 1024  # of the payload and of the base of the whole
 
 
-class RunSteps:
+class RunSteps(Indivisible):
     """Describes steps; what carries them out is the operation of each (`flow.parts`).
 
     Args:
@@ -117,13 +117,6 @@ class RunSteps:
         _check_empty(seal)
         return Ended(Reason.COMPLETED, partial(say, GOES_ON))
 
-    async def narrowed(
-        self, result: TaskResult, seal: Seal, keep: tuple[str, ...], hunks: Hunks
-    ) -> TaskResult:
-        """Refuse: the steps belong together."""
-        del seal, hunks
-        refuse_to_narrow(result, keep)
-
 
 def steps_of(task: Task) -> Steps:
     """Return the steps that a task proposes.
@@ -131,7 +124,7 @@ def steps_of(task: Task) -> Steps:
     Raises:
         StateError: ``task.illegal-transition``: it proposes something else.
     """
-    proposal = _result(task).proposal
+    proposal = proposed_result(task).proposal
     if not isinstance(proposal, Steps):
         raise StateError("task.illegal-transition", current="proposal", wanted="steps")
     return proposal
@@ -139,7 +132,7 @@ def steps_of(task: Task) -> Steps:
 
 def part_task(task: Task, number: int) -> Task:
     """Return a task as the operation of one of its steps reads it; another kind as it is."""
-    result = _result(task)
+    result = proposed_result(task)
     if not isinstance(result.proposal, Steps):
         return task
     part = result.proposal.parts[number]
@@ -200,9 +193,5 @@ def _check_empty(seal: Seal) -> None:
 
 
 def _action(task: Task) -> str:
-    needs = _result(task).requires
+    needs = proposed_result(task).requires
     return needs.action if isinstance(needs, LocalApproval) else ""
-
-
-def _result(task: Task) -> TaskResult:
-    return TaskResult.model_validate_json(task.proposal_json or "")

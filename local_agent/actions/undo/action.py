@@ -16,6 +16,7 @@ from local_agent.actions.operation import (
     Performing,
     Sealable,
     check_known,
+    proposed_result,
     unknown_hunks,
 )
 from local_agent.safety.grant import Grant
@@ -63,7 +64,7 @@ class UndoChange:
         Raises:
             StateError: ``undo.*``: there is nothing to take back, or files changed since.
         """
-        wanted = _undo(_result(task))
+        wanted = _undo(proposed_result(task))
         applied = await self._find_applied(wanted.task, workspace, wanted.part)
         prepared = await self._applier.prepare_undo(
             workspace,
@@ -119,10 +120,6 @@ def _undone_parts(seal: Seal, keep: tuple[str, ...]) -> tuple[str, ...]:
 
 def _undone(seal: Seal) -> str:
     return str(seal.payload["undoes"]["short_id"])
-
-
-def _result(task: Task) -> TaskResult:
-    return TaskResult.model_validate_json(task.proposal_json or "")
 
 
 def _undo(result: TaskResult) -> Undo:

@@ -169,12 +169,12 @@ def decode_request(line: bytes) -> tuple[Request, int]:
 
 def encode_ok(value: Content) -> bytes:
     """Return the last line of an answer that worked."""
-    return _bounded({"ok": _object(value)})
+    return _bounded({"ok": as_json(value)})
 
 
 def encode_event(value: Content) -> bytes:
     """Return a line about something that happened on the way."""
-    return _bounded({"event": _object(value)})
+    return _bounded({"event": as_json(value)})
 
 
 def encode_error(error: CodexBridgeError) -> bytes:
@@ -214,7 +214,8 @@ def peer_uid(connection: socket.socket) -> int:
     return int(_PEERCRED.unpack(raw)[1])
 
 
-def _object(value: Content) -> dict[str, Any]:
+def as_json(value: Content) -> dict[str, Any]:
+    """Return an answer as JSON has it."""
     return dict(value) if isinstance(value, Mapping) else to_json(value)
 
 

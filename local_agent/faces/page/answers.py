@@ -30,7 +30,7 @@ from common.page.guards import MAX_BODY_BYTES
 from common.sentences import LANGS, explain
 from local_agent.cards.question import diff_names, joined
 from local_agent.error_texts import ERRORS
-from local_agent.faces.control.wire import Content, Request
+from local_agent.faces.control.wire import Content, Request, as_json
 from local_agent.faces.page.parts import PageParts
 from local_agent.faces.page.rendered import Asked, revealed
 from local_agent.flow.approvals import question
@@ -153,7 +153,3 @@ def number_of(text: str) -> int:
     if not NUMBER.fullmatch(text):
         raise RemoteProtocolError("control.malformed")
     return int(text)
-
-
-def as_json(value: Content) -> Json:
-    return dict(value) if isinstance(value, Mapping) else to_json(value)

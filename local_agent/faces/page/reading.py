@@ -20,12 +20,12 @@ from common.seal import short_code
 from common.sentences import LANGS
 from common.verbs import COMMANDS
 from local_agent.faces.control.statistics import read_statistics
+from local_agent.faces.control.wire import as_json
 from local_agent.faces.page.answers import (
     PREFERENCES,
     Answering,
     Answers,
     Json,
-    as_json,
     number_of,
     said_of,
 )

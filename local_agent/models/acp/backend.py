@@ -23,7 +23,7 @@ from common.home import private_dir
 from local_agent.errors import ModelError
 from local_agent.models.acp.session import Session
 from local_agent.models.backend import Emit, Health, ReadKey, Reply, Turn, read_key
-from local_agent.models.faults import said
+from local_agent.models.jsonrpc import complaint
 from local_agent.sandbox.child import Child, open_child
 from local_agent.sandbox.process import Limits
 
@@ -247,7 +247,7 @@ class AcpBackend:
             except ModelError as error:
                 await child.end()
                 if error.code == "model.ended" and not session.has_begun:
-                    raise ModelError("model.program", **_complaint(child, key)) from error
+                    raise ModelError("model.program", **complaint(child, key)) from error
                 raise
             finally:
                 # The scratch copy is taken back after this, so nothing may be writing in it.
@@ -264,11 +264,6 @@ class AcpBackend:
             yield folder
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-
-
-def _complaint(child: Child, key: str | None) -> dict[str, str]:
-    words = child.stderr.parts()[0].decode("utf-8", "replace")
-    return said(words, key=key) or {"why": "start"}
 
 
 def _empty_folder(folder: Path) -> Path:

@@ -27,8 +27,8 @@ from local_agent.models.codex.lockdown import (
     remove_place,
 )
 from local_agent.models.faults import said
-from local_agent.models.jsonrpc import Client
-from local_agent.sandbox.child import Child, open_child
+from local_agent.models.jsonrpc import Client, complaint
+from local_agent.sandbox.child import open_child
 from local_agent.sandbox.process import Limits, run_child
 
 VERSION: Final = (0, 169)  # of which each release is taken
@@ -171,14 +171,9 @@ async def _open(program: Path, place: Place, model: CodexModel) -> Client:
     except BaseException as error:
         await client.end()
         if isinstance(error, ModelError | TimeoutError):
-            raise ModelError("model.program", **_complaint(child, model.key)) from error
+            raise ModelError("model.program", **complaint(child, model.key)) from error
         raise
     return client
-
-
-def _complaint(child: Child, key: str | None) -> Mapping[str, str]:
-    words = child.stderr.parts()[0].decode("utf-8", "replace")
-    return said(words, key=key) or {"why": "start"}
 
 
 async def _say_hello(client: Client) -> None:
