@@ -21,12 +21,12 @@ from local_agent.cli.ending import ending_lines
 from local_agent.cli.screen import Screen, at_keyboard, print_json, read_answer, screen_for
 from local_agent.cli.tasks import state_of
 from local_agent.faces.control.client import call, stream
+from local_agent.views import Json, from_json
 from local_agent.words import STATES
 
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.views import Json
     from local_agent.views.task import TaskView
 
 ASK: Final = Sentence(
@@ -146,7 +146,6 @@ def retry(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         StateError: ``retry.open``: the task has not ended.
         InputError: ``retry.unknown``: it may have taken effect, and nobody can be asked.
     """
-    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     home, screen = find_home(environ), screen_for(lang, environ)
@@ -226,7 +225,6 @@ def follow_as_json(steps: Iterable[tuple[str, Json]]) -> int:
 
 
 def _watched(last: Json) -> TaskView:
-    from local_agent.views import from_json
     from local_agent.views.task import Watched
 
     return from_json(Watched, last).task

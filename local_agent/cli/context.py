@@ -149,8 +149,7 @@ def _print_never(found: ContextView, screen: Screen) -> None:
         for reason, count in sorted(found.not_listed.items())
     ]
     if counts:
-        joined = screen.say(JOINED).join(counts)
-        screen.tell(NOT_LISTED, reasons=joined)
+        screen.tell(NOT_LISTED, reasons=screen.say(JOINED).join(counts))
     if found.listing_truncated:
         screen.tell(TRUNCATED)
 
@@ -171,8 +170,7 @@ def _used(one: ShownPiece, screen: Screen) -> tuple[str, ...]:
 
 def _left_out(one: LeftOutFile, screen: Screen) -> tuple[str, ...]:
     size = screen.say(BYTES, count=one.size) if one.size else ""
-    reason = _word(REASONS, one.why, screen)
-    return (one_line(one.path, 1200) or "-", size, reason)
+    return (one_line(one.path, 1200) or "-", size, _word(REASONS, one.why, screen))
 
 
 def _why(why: str, screen: Screen) -> str:

@@ -22,13 +22,13 @@ from local_agent.cli.ask import EXIT_INTERRUPTED, follow
 from local_agent.cli.ending import headline
 from local_agent.cli.screen import Screen, at_keyboard, read_answer, screen_for
 from local_agent.cli.tasks import print_tasks
-from local_agent.faces.control.client import call, stream
+from local_agent.faces.control.client import call, read_asked, stream
+from local_agent.views import Json, from_json
 
 if TYPE_CHECKING:
     import argparse
 
     from local_agent.faces.terminal.tty import Terminal
-    from local_agent.views import Json
     from local_agent.views.question import ApprovalView, Question
 
 APPROVE: Final = Sentence(
@@ -160,8 +160,6 @@ def _approved(
     lang: Lang,
 ) -> int:
     """Show an approval and ask for its code; 0 when it was approved, else the exit code."""
-    from local_agent.faces.control.client import read_asked
-
     if why := approval.blocked:
         raise _blocked(why, lang)
     question = read_asked(home, environ, approval)
@@ -208,8 +206,7 @@ def _typed(question: Question, terminal: Terminal, lang: Lang) -> tuple[str | No
         typed, code = None, EXIT_INTERRUPTED
     if typed is None:
         left = time_left(question.seal.expires_at, clock.now().wall_ms, lang)
-        said = say(NO_DECISION, lang, task=question.seal.short_id, left=left)
-        terminal.tell(said)
+        terminal.tell(say(NO_DECISION, lang, task=question.seal.short_id, left=left))
     return typed, code
 
 
@@ -268,7 +265,6 @@ def waiting_approval(
         InputError: ``approve.several`` (after listing them) or ``input.task-id``.
         StateError: ``approve.not-waiting``, ``approve.ended``.
     """
-    from local_agent.views import from_json
     from local_agent.views.task import TaskList
 
     if named is None:
@@ -301,7 +297,6 @@ def pending_in(found: Json, screen: Screen) -> ApprovalView:
     Raises:
         StateError: ``approve.not-waiting``; ``approve.ended`` with ``how``.
     """
-    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     shown = from_json(Shown, found)

@@ -19,7 +19,7 @@ from local_agent.cli import init_asking as asking
 from local_agent.cli import init_words as texts
 from local_agent.cli import workspace_words
 from local_agent.cli.init_asking import Setup
-from local_agent.cli.pair import make_private
+from local_agent.cli.pair import PAIRED_RESTART, make_private, tell_paired
 from local_agent.cli.screen import at_keyboard
 from local_agent.workspace.registry import Registry
 
@@ -80,7 +80,6 @@ def _machine(setup: Setup) -> bool:
 
 
 def _pairing(setup: Setup) -> bool:
-    from local_agent.cli.pair import tell_paired
     from local_agent.link.pairing import (
         forget_begun,
         load_pairing,
@@ -155,8 +154,6 @@ def _window(setup: Setup) -> bool:
 
 
 def _agent(setup: Setup) -> bool:
-    from local_agent.cli.pair import PAIRED_RESTART
-
     status, paired = setup.status(), setup.here.pairing
     if status is not None and paired is not None and status.gateway.url != paired.url:
         setup.screen.tell(PAIRED_RESTART)

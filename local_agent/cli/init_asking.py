@@ -20,13 +20,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from common.clock import SystemClock
 from common.errors import CodexBridgeError, InputError, UnavailableError
-from common.home import Home, find_home, private_dir
+from common.home import Home, find_home, private_dir, write_private
 from common.sentences import Lang, Sentence, explain
 from common.text import one_line
 from local_agent.cli import init_words as texts
 from local_agent.cli.agent import STOPPED as AGENT_STOPPED
+from local_agent.cli.pair import PAIR_CODE, join, read_secret
 from local_agent.cli.screen import Screen, at_keyboard, screen_for
 from local_agent.faces.control.client import call, stream
+from local_agent.link.pairing import KEYS, Pairing, gateway_origin, open_keys
+from local_agent.views import from_json
 from local_agent.workspace.registry import Registry, Workspace
 
 if TYPE_CHECKING:
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from common.children import Started
     from common.doctor import Examined
     from local_agent.doctor.installation import Installation
-    from local_agent.link.pairing import Pairing
     from local_agent.sandbox.toolchains import Toolchain
     from local_agent.views.status import StatusView
 
@@ -129,7 +131,6 @@ class Setup:
 
     def status(self) -> StatusView | None:
         """Return what the running agent says; None without one that can be asked."""
-        from local_agent.views import from_json
         from local_agent.views.status import StatusView
 
         try:
@@ -187,9 +188,6 @@ def _typed() -> str:
 
 def join_gateway(setup: Setup) -> Pairing | None:
     """Pair with the line that is pasted; None where the person wants no gateway."""
-    from local_agent.cli.pair import join
-    from local_agent.link.pairing import open_keys
-
     while True:
         try:
             url, code = _pasted(setup)
@@ -203,8 +201,6 @@ def join_gateway(setup: Setup) -> Pairing | None:
 
 def _pasted(setup: Setup) -> tuple[str, str]:
     from common.protocol.pairing import parse_code, split_pairing_line
-    from local_agent.cli.pair import PAIR_CODE, read_secret
-    from local_agent.link.pairing import gateway_origin
 
     if setup.quiet:
         url, code = ("", "") if at_keyboard() else split_pairing_line(read_secret(""))
@@ -337,7 +333,6 @@ def chosen_model(setup: Setup) -> str:
 
 def forget_keys(home: Home) -> None:
     """Forget the keys that an earlier run kept and then had no time to use."""
-    from local_agent.link.pairing import KEYS, open_keys
     from local_agent.models.keys import ModelKeys
 
     for name in KEYED:
@@ -347,8 +342,6 @@ def forget_keys(home: Home) -> None:
 
 def configure(setup: Setup, name: str) -> None:
     """Keep the key, then write the table: a model that is there has what it needs."""
-    from common.home import write_private
-    from local_agent.link.pairing import open_keys
     from local_agent.models.keys import ModelKeys, parse_key
     from local_agent.settings import SETTINGS_FILE, settings_file
 
@@ -463,7 +456,6 @@ def is_decided(setup: Setup, task: str) -> bool:
 
 def was_proved(setup: Setup) -> bool:
     """Tell whether a task was approved and run before."""
-    from local_agent.views import from_json
     from local_agent.views.task import TaskList
 
     told = call(setup.home, setup.environ, "tasks", all=True, limit=_LOOKED_THROUGH)

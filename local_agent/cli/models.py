@@ -19,6 +19,7 @@ from local_agent.cli import words
 from local_agent.cli.screen import Screen, at_keyboard, print_json, screen_for
 from local_agent.cli.tasks import date_and_time
 from local_agent.faces.control.client import call, stream
+from local_agent.views import from_json
 
 if TYPE_CHECKING:
     import argparse
@@ -162,7 +163,6 @@ def _list(home: Home, screen: Screen, environ: Mapping[str, str], *, as_json: bo
     if as_json:
         print_json(told)
         return
-    from local_agent.views import from_json
     from local_agent.views.status import ModelList
 
     found = from_json(ModelList, told, loose=True)
@@ -210,8 +210,7 @@ def _head(model: ModelView, screen: Screen) -> str:
 def _where(model: ModelView, screen: Screen) -> str:
     name, key = model.name, model.key
     if key is None:
-        none = NO_KEY if model.needs_key else NO_KEY_NEEDED
-        return screen.say(none, name=name)
+        return screen.say(NO_KEY if model.needs_key else NO_KEY_NEEDED, name=name)
     return screen.say(KEY_AT[key.partition(":")[0]], name=name)
 
 
@@ -252,7 +251,6 @@ def _test(
     if as_json:
         print_json(told)
         return
-    from local_agent.views import from_json
     from local_agent.views.status import ModelAnswer
 
     health = from_json(ModelAnswer, told, loose=True)

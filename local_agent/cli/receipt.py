@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from common.sentences import Lang, Sentence, say
+from common.errors import AuthError, InputError
+from common.sentences import RECEIPT_FAULTS, Lang, Sentence, say
+from common.text import one_line
 from local_agent.cli import words
 from local_agent.words import REASONS
 
@@ -168,10 +170,8 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 
 def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     from common.audit_report import output
-    from common.errors import InputError
     from common.home import find_home
     from common.ids import parse_short_id
-    from common.text import one_line
     from local_agent.faces.control.client import call
 
     short_id = parse_short_id(args.what)
@@ -182,13 +182,11 @@ def _make(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> i
         file.write(answer["receipt"].encode("ascii"))
     if args.output:
         path = one_line(str(args.output))
-        said = say(RECEIPT_WRITTEN, lang, task=short_id, path=path)
-        print(said)
+        print(say(RECEIPT_WRITTEN, lang, task=short_id, path=path))
     task = call(find_home(environ), environ, "show", task=short_id).get("task") or {}
     steps = (task.get("playbook_run") or {"steps": ()})["steps"]
     if asked := dict.fromkeys(step["task"] for step in steps if step["task"]):
-        said = say(RECEIPT_OF_STEPS, lang, tasks=", ".join(asked))
-        print(said, file=sys.stderr)
+        print(say(RECEIPT_OF_STEPS, lang, tasks=", ".join(asked)), file=sys.stderr)
     return 0
 
 
@@ -202,9 +200,7 @@ def _key(environ: Mapping[str, str]) -> int:
 
 def _verify(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
     from common.audit_report import given_key
-    from common.errors import AuthError, InputError
     from common.receipt import MAX_RECEIPT_BYTES, verify_receipt
-    from common.sentences import RECEIPT_FAULTS
     from local_agent.cli.screen import print_json, screen_for
 
     if not args.file or not args.key:
@@ -222,8 +218,7 @@ def _verify(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) ->
         if args.json:
             print_json({"ok": False, "broken": what})
         else:
-            said = say(RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang))
-            print(said)
+            print(say(RECEIPT_BROKEN, lang, why=say(RECEIPT_FAULTS[what], lang)))
         return 1
     if args.json:
         print_json({"ok": True, "broken": None, **_record(receipt)})
@@ -242,7 +237,6 @@ def _record(receipt: Receipt) -> dict[str, Any]:
 
 
 def _print(receipt: Receipt, screen: Screen) -> None:
-    from common.text import one_line
     from local_agent.cli.tasks import moment_anywhere
 
     facts, task = receipt.facts, receipt.facts["task"]
@@ -267,14 +261,11 @@ def _print(receipt: Receipt, screen: Screen) -> None:
 
 def _named(code: str, names: Mapping[str, Sentence], screen: Screen) -> str:
     """Return the word for a code; one of a release to come is told as it is."""
-    from common.text import one_line
-
     return screen.say(names[code]) if code in names else one_line(code, 40)
 
 
 def _decision(receipt: Receipt, screen: Screen) -> Iterator[str]:
     from common.seal import short_code
-    from common.text import one_line
     from local_agent.actions.registry import ACTIONS
     from local_agent.cli.tasks import moment_anywhere
 
@@ -313,8 +304,8 @@ def _outcome(receipt: Receipt, screen: Screen) -> Iterator[str]:
     from local_agent.cli.tasks import moment_anywhere
 
     outcome = receipt.facts["outcome"]
-    reason = REASONS[outcome["reason"]]
-    yield f"{screen.say(reason)}  {moment_anywhere(receipt.facts['task']['ended_at'])}"
+    reason = screen.say(REASONS[outcome["reason"]])
+    yield f"{reason}  {moment_anywhere(receipt.facts['task']['ended_at'])}"
     # A grant is taken before what would run is looked at again: what had drifted never ran.
     parts = outcome.get("parts", ())
     drifted = outcome["reason"] == Reason.DRIFTED
@@ -345,8 +336,7 @@ def _ended(part: Mapping[str, Any], screen: Screen) -> str:
     """Return how one of several operations ended."""
     if part["began_at"] is None:
         return screen.say(RECEIPT_NOT_BEGUN)
-    reason = REASONS.get(part["reason"])
-    return screen.say(reason or RECEIPT_NO_END)
+    return screen.say(REASONS.get(part["reason"], RECEIPT_NO_END))
 
 
 def _doing(receipt: Receipt) -> Sentence:

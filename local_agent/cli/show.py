@@ -13,18 +13,18 @@ from common.errors import CodexBridgeError
 from common.home import Home, find_home
 from common.sentences import Lang, Sentence, explain, say
 from common.terminal import table
-from common.text import one_line, reveal
+from common.text import one_line, reveal, strip_ansi
 from local_agent.cli import words
-from local_agent.cli.ending import file_lines, headline, output_lines
+from local_agent.cli.ending import changed_lines, file_lines, headline, mixed_lines, output_lines
 from local_agent.cli.screen import Screen, print_as_it_is, print_json, screen_for
 from local_agent.cli.tasks import asker, clock_time, date_and_time, state_of, wanted
-from local_agent.faces.control.client import call, stream
+from local_agent.faces.control.client import call, read_asked, stream
+from local_agent.views import Json, from_json
 from local_agent.words import render_duration
 
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.views import Json
     from local_agent.views.question import ApprovalView
     from local_agent.views.task import RunView, ShownTask
 
@@ -107,7 +107,6 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         StateError: ``log.none``: no output is kept.
     """
     from common.ids import parse_short_id
-    from local_agent.views import from_json
     from local_agent.views.question import Shown
 
     home, short_id = find_home(environ), parse_short_id(args.task)
@@ -133,7 +132,6 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
 def _print_question(
     approval: ApprovalView, screen: Screen, home: Home, environ: Mapping[str, str]
 ) -> None:
-    from local_agent.faces.control.client import read_asked
     from local_agent.faces.terminal.page import render
 
     question = read_asked(home, environ, approval)
@@ -147,7 +145,6 @@ def _print_sealed(
     approval: ApprovalView, screen: Screen, home: Home, environ: Mapping[str, str]
 ) -> None:
     """Print what was decided on; nothing where that can be read no more."""
-    from local_agent.faces.control.client import read_asked
     from local_agent.faces.terminal.page import render_sealed
 
     with suppress(CodexBridgeError):  # such as a diff that is kept no longer
@@ -167,8 +164,6 @@ def _print_facts(task: ShownTask, screen: Screen) -> None:
 
 
 def _print_task(task: ShownTask, screen: Screen, approval: ApprovalView | None) -> None:
-    from local_agent.cli.ending import changed_lines, mixed_lines
-
     rows = [
         (words.TASK, [screen.ink("bold", task.short_id)]),
         (STATE, [state_of(screen, task)]),
@@ -253,8 +248,7 @@ def _proposal_rows(screen: Screen, task: ShownTask) -> list[tuple[Sentence, list
         (SHOWN_LABEL, beside.prose(shown) if shown else []),
     ]
     if not proposal.has_words(task):
-        kept = (HERE_ALONE, _kept_here(screen, task))
-        return [*asked, (SUMMARY, told), kept]
+        return [*asked, (SUMMARY, told), (HERE_ALONE, _kept_here(task))]
     # Nothing was left out for the chat, or there is none: the model's words are told once.
     whole = task.source == "local_ui" or task.details == task.summary
     return [
@@ -272,11 +266,10 @@ def _proposal_rows(screen: Screen, task: ShownTask) -> list[tuple[Sentence, list
 def _lineage(screen: Screen, task: ShownTask) -> list[str]:
     if not task.revises:
         return []
-    facts = {"version": task.version, "task": task.revises}
-    return [screen.say(VERSION, **facts)]
+    return [screen.say(VERSION, version=task.version, task=task.revises)]
 
 
-def _kept_here(screen: Screen, task: ShownTask) -> list[str]:
+def _kept_here(task: ShownTask) -> list[str]:
     """Return all that an answer says, where the chat was told less of it or nothing."""
     details = task.details or ""
     return [] if details in ("", task.summary) else reveal(details).split("\n")
@@ -302,8 +295,6 @@ def _print_log(steps: Iterator[tuple[str, Json]], short_id: str, *, as_json: boo
 
 def _readable(log: str) -> str:
     """Return all that was printed with nothing in it that a terminal would obey (R26)."""
-    from common.text import strip_ansi
-
     # A line that was written over is shown as so many lines: nothing is left out.
     lines = strip_ansi(log).replace("\r\n", "\n").replace("\r", "\n")
     return reveal(lines.removesuffix("\n"))

@@ -18,12 +18,12 @@ from local_agent.cli import words
 from local_agent.cli.screen import Screen, print_json, screen_for
 from local_agent.cli.tasks import asker, wanted
 from local_agent.faces.control.client import call
+from local_agent.views import Json, from_json
 from local_agent.words import DISCLOSED, DISCLOSURES
 
 if TYPE_CHECKING:
     import argparse
 
-    from local_agent.views import Json
     from local_agent.views.status import (
         AuditStanding,
         Connection,
@@ -268,13 +268,11 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
             print_json({"running": False})
         from local_agent.error_texts import ERRORS
 
-        told = f"codexbridge: {explain(error, ERRORS, lang)}"
-        print(told, file=sys.stderr)
+        print(f"codexbridge: {explain(error, ERRORS, lang)}", file=sys.stderr)
         return EXIT_NOT_RUNNING
     if args.json:
         print_json(_for_programs(found))
     else:
-        from local_agent.views import from_json
         from local_agent.views.status import StatusView
 
         # Of whichever version the agent is: after an upgrade the older one still runs.
@@ -397,8 +395,7 @@ def _asks(windows: WindowsStanding, screen: Screen) -> str:
     if windows.state != "off":
         known = {"on": ASKS_BOTH, "looking": ASKS_LOOKING}
         return screen.say(known[windows.state])
-    why = screen.say(NO_WINDOWS[windows.why])
-    return screen.say(ASKS_TERMINAL, why=why)
+    return screen.say(ASKS_TERMINAL, why=screen.say(NO_WINDOWS[windows.why]))
 
 
 def _approvals(found: Sequence[WaitingTask], screen: Screen) -> list[str]:
@@ -424,8 +421,7 @@ def policy_told(policy: PolicyStanding, screen: Screen) -> str:
     """Return how the policy of a workspace stands; empty where it has none."""
     if policy.state == "broken":
         where = [one_line(part, 400) for part in (policy.file, policy.key) if part]
-        told = screen.say(POLICY_BROKEN, where=", ".join(where))
-        return screen.ink("red", told)
+        return screen.ink("red", screen.say(POLICY_BROKEN, where=", ".join(where)))
     return screen.say(POLICY_IN_FORCE) if policy.state == "in-force" else ""
 
 

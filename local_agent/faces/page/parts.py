@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,8 +12,7 @@ from common.home import Home
 from common.logs import Log
 from common.sentences import Lang
 from local_agent.faces.control.modelling import Models
-from local_agent.faces.control.tasks import Answer
-from local_agent.faces.control.wire import Request
+from local_agent.faces.control.server import Operations
 from local_agent.faces.page.passkeys import Passkeys
 from local_agent.faces.window.program import Windows
 from local_agent.flow.bus import Bus
@@ -22,14 +21,6 @@ from local_agent.settings import AgentSettings
 from local_agent.store.journal import JournalThread
 from local_agent.views.question import ApprovalView
 from local_agent.workspace.registry import Registry
-
-
-class Operations(Protocol):
-    """What can be asked of the agent (`faces.control.operations`)."""
-
-    def answer(self, request: Request) -> AsyncIterator[Answer]:
-        """Carry out one request; yields ``(is_last, value)``."""
-        ...
 
 
 class Teller(Protocol):
