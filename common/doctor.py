@@ -48,7 +48,7 @@ class Fix:
     """
 
     what: Sentence
-    do: Callable[[], None]
+    do: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ import shlex
 import sqlite3
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, closing, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from common.audit import base_of, broken, verify_chain
@@ -41,9 +41,6 @@ from local_agent.store.audit_log import check_signed, read_audit
 from local_agent.store.database import look_through, newest_version, not_opened
 from local_agent.store.lock import JOURNAL, take_lock
 from local_agent.workspace.registry import FILE as WORKSPACES
-
-if TYPE_CHECKING:
-    from local_agent.models.registry import Models
 
 FULL_BYTES: Final = 16 * 1024 * 1024  # less than this, and the next task cannot be kept
 LOW_BYTES: Final = 500 * 1024 * 1024
@@ -95,7 +92,7 @@ def _home(places: Home) -> Finding:
     if places.config in there and not os.access(places.config, os.W_OK):
         return Finding("home.config-read-only", Tone.WARN, {"path": places.config})
     if missing := [folder for folder in folders if folder not in there]:
-        fix = Fix(MAKE, partial(_each, private_dir, missing))
+        fix = Fix(MAKE, lambda: [private_dir(folder) for folder in missing])
         return Finding("home.new", facts={"path": _listed(missing)}, fix=fix)
     return Finding("home.ok", facts={"path": places.state})
 
@@ -144,11 +141,6 @@ def _closable(code: str, tone: Tone, paths: Sequence[Path]) -> Finding:
             close_to_others(path, before)
 
     return Finding(code, tone, facts, Fix(CLOSE, close))
-
-
-def _each(act: Callable[[Path], object], paths: Iterable[Path]) -> None:
-    for path in paths:
-        act(path)
 
 
 def _listed(items: Iterable[object]) -> str:
@@ -399,19 +391,15 @@ async def models(here: Installation) -> Finding:
     if here.ask_models:
         try:
             for name in here.settings.models:
-                await _ask(here, known, name)
+                if await here.status() is None:
+                    await known.check(name)
+                else:
+                    steps = stream(here.places, here.environ, "models_test", name=name)
+                    await asyncio.to_thread(list, steps)
         finally:
             await known.aclose()
     facts = {"name": here.settings.asked_model, "count": len(here.settings.models)}
     return Finding("models.answer" if here.ask_models else "models.ok", facts=facts)
-
-
-async def _ask(here: Installation, known: Models, name: str) -> None:
-    if await here.status() is None:
-        await known.check(name)
-        return
-    steps = stream(here.places, here.environ, "models_test", name=name)
-    await asyncio.to_thread(list, steps)
 
 
 # --- journal and audit log -------------------------------------------------------------------
