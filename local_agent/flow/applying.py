@@ -17,6 +17,7 @@ from common.model.state import FINAL, Reason, TaskState
 from common.sentences import Lang, say
 from local_agent.errors import RefusedError
 from local_agent.flow import words
+from local_agent.flow.conversation import result_of
 from local_agent.flow.journal_store import JournalStore
 from local_agent.flow.run import rests
 from local_agent.flow.task import may_see
@@ -62,7 +63,7 @@ class ApplyProposer:
             return nothing(words.NO_SUCH_TASK, asked, short_id=asked.about)
         if not may_see(asker, task):
             return nothing(words.NO_SUCH_TASK, asked, short_id=asked.about)
-        result = _result(task)
+        result = result_of(task)
         if task.state in FINAL:
             return await self._ended(asked, task, result)
         if task.state is not TaskState.WAITING_APPROVAL and not rests(task):
@@ -97,10 +98,6 @@ def _with_its_place(task: Task, lang: Lang, text: str) -> str:
     if newer is None:
         return text
     return say(words.BROUGHT_BACK, lang, task=task.short_id, newer=newer, text=text)
-
-
-def _result(task: Task) -> TaskResult | None:
-    return TaskResult.model_validate_json(task.proposal_json) if task.proposal_json else None
 
 
 class PatchProposer:
