@@ -60,9 +60,9 @@ class Result:
     finding: Finding
 
 
-def check(name: str, what: str, why: str, probe: Probing, *, required: bool = True) -> Check:
+def check(name: str, why: str, probe: Probing, *, required: bool = True) -> Check:
     """Return a check whose words are in `check_words`."""
-    return Check(name, W.WHAT[what], W.WHY[why], probe, required)
+    return Check(name, W.WHAT[name], W.WHY[why], probe, required)
 
 
 def taken(seen: Seen) -> Finding:
