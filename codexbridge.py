@@ -53,11 +53,12 @@ class Words(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One subcommand: its name, where it lives, what it does."""
+    """One subcommand: its name, where it lives, what it does in both languages."""
 
     name: str
     module: str
-    summary: Words
+    en: str
+    zh: str
 
 
 SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
@@ -67,50 +68,44 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             Command(
                 "demo",
                 "gateway.simulator.cli",
-                Words(
-                    "the whole loop on this machine, with a simulated WeCom",
-                    "在本机用模拟的企业微信走完整个流程",
-                ),
+                "the whole loop on this machine, with a simulated WeCom",
+                "在本机用模拟的企业微信走完整个流程",
             ),
             Command(
                 "init",
                 "local_agent.cli.init",
-                Words(
-                    "set this machine up, step by step, to a first task",
-                    "逐步设置本机，直到完成第一个任务",
-                ),
+                "set this machine up, step by step, to a first task",
+                "逐步设置本机，直到完成第一个任务",
             ),
             Command(
                 "pair",
                 "local_agent.cli.pair",
-                Words(
-                    "join this machine to a gateway with a pairing code", "用配对码把本机接入网关"
-                ),
+                "join this machine to a gateway with a pairing code",
+                "用配对码把本机接入网关",
             ),
             Command(
                 "workspace",
                 "local_agent.cli.workspace",
-                Words(
-                    "choose the folders that tasks may work in", "选择任务可以使用的工作区文件夹"
-                ),
+                "choose the folders that tasks may work in",
+                "选择任务可以使用的工作区文件夹",
             ),
             Command(
                 "agent",
                 "local_agent.cli.agent",
-                Words("run the agent of this machine in the foreground", "在前台运行本机的 Agent"),
+                "run the agent of this machine in the foreground",
+                "在前台运行本机的 Agent",
             ),
             Command(
                 "gateway",
                 "gateway.app",
-                Words(
-                    "run the gateway; manage its members and pairings",
-                    "运行网关；管理成员与配对",
-                ),
+                "run the gateway; manage its members and pairings",
+                "运行网关；管理成员与配对",
             ),
             Command(
                 "sim",
                 "gateway.simulator.cli",
-                Words("a simulated WeCom on loopback", "本机回环上的模拟企业微信"),
+                "a simulated WeCom on loopback",
+                "本机回环上的模拟企业微信",
             ),
         ),
     ),
@@ -118,90 +113,84 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
         Words("Work", "工作"),
         (
             Command(
-                "ask",
-                "local_agent.cli.ask",
-                Words("put a request from this terminal", "在本终端提出请求"),
+                "ask", "local_agent.cli.ask", "put a request from this terminal", "在本终端提出请求"
             ),
             Command(
                 "apply",
                 "local_agent.cli.apply",
-                Words(
-                    "ask for a proposed change, or for a patch from a file",
-                    "请求应用提出的改动或文件中的补丁",
-                ),
+                "ask for a proposed change, or for a patch from a file",
+                "请求应用提出的改动或文件中的补丁",
             ),
-            Command("tasks", "local_agent.cli.tasks", Words("list the tasks", "列出任务")),
+            Command("tasks", "local_agent.cli.tasks", "list the tasks", "列出任务"),
             Command(
                 "show",
                 "local_agent.cli.show",
-                Words(
-                    "show a task, and everything that would be done",
-                    "显示任务，以及将要执行的全部内容",
-                ),
+                "show a task, and everything that would be done",
+                "显示任务，以及将要执行的全部内容",
             ),
             Command(
-                "diff",
-                "local_agent.cli.diff",
-                Words("show the diff of a task", "显示任务的改动内容"),
+                "diff", "local_agent.cli.diff", "show the diff of a task", "显示任务的改动内容"
             ),
             Command(
                 "approve",
                 "local_agent.cli.decide",
-                Words(
-                    "look at what would be done, then confirm it by typing its code",
-                    "查看将要执行的内容，然后输入其确认码予以确认",
-                ),
+                "look at what would be done, then confirm it by typing its code",
+                "查看将要执行的内容，然后输入其确认码予以确认",
             ),
-            Command(
-                "reject", "local_agent.cli.decide", Words("refuse what waits", "拒绝等待中的请求")
-            ),
+            Command("reject", "local_agent.cli.decide", "refuse what waits", "拒绝等待中的请求"),
             Command(
                 "cancel",
                 "local_agent.cli.tasks",
-                Words("stop a task, waiting or running", "停止等待中或运行中的任务"),
+                "stop a task, waiting or running",
+                "停止等待中或运行中的任务",
             ),
             Command(
                 "undo",
                 "local_agent.cli.ask",
-                Words("ask to take back what a task changed", "请求撤销任务的改动"),
+                "ask to take back what a task changed",
+                "请求撤销任务的改动",
             ),
             Command(
                 "retry",
                 "local_agent.cli.ask",
-                Words("ask again for what has ended", "再次提出已结束的请求"),
+                "ask again for what has ended",
+                "再次提出已结束的请求",
             ),
             Command(
                 "open",
                 "local_agent.cli.open",
-                Words("open the local page in your browser", "在浏览器中打开本地页面"),
+                "open the local page in your browser",
+                "在浏览器中打开本地页面",
             ),
             Command(
                 "playbook",
                 "local_agent.cli.playbook",
-                Words("run steps that always go the same way", "执行固定顺序的步骤（剧本）"),
+                "run steps that always go the same way",
+                "执行固定顺序的步骤（剧本）",
             ),
             Command(
                 "runs",
                 "local_agent.cli.playbook",
-                Words("list the runs of playbooks", "列出剧本的执行记录"),
+                "list the runs of playbooks",
+                "列出剧本的执行记录",
             ),
             Command(
                 "context",
                 "local_agent.cli.context",
-                Words("show what a model was shown for a task", "查看为任务向模型展示的内容"),
+                "show what a model was shown for a task",
+                "查看为任务向模型展示的内容",
             ),
             Command(
                 "route",
                 "local_agent.cli.route",
-                Words(
-                    "show how a request would be read, and by which rule",
-                    "显示一条请求会被如何理解、由哪条规则决定",
-                ),
+                "show how a request would be read, and by which rule",
+                "显示一条请求会被如何理解、由哪条规则决定",
             ),
             Command(
                 "check",
                 "local_agent.cli.apply",
-                Words("say whether a patch could be applied", "检查补丁能否应用"),
+                "say whether a patch could be applied",
+                "检查补丁能否应用",
             ),
         ),
     ),
@@ -211,66 +200,65 @@ SECTIONS: tuple[tuple[Words, tuple[Command, ...]], ...] = (
             Command(
                 "status",
                 "local_agent.cli.status",
-                Words("how the agent of this machine is doing", "查看本机 Agent 的状态"),
+                "how the agent of this machine is doing",
+                "查看本机 Agent 的状态",
             ),
             Command(
                 "doctor",
                 "local_agent.cli.doctor",
-                Words("find out what is wrong, and what mends it", "检查问题所在与解决办法"),
+                "find out what is wrong, and what mends it",
+                "检查问题所在与解决办法",
             ),
             Command(
                 "service",
                 "local_agent.cli.service",
-                Words(
-                    "have the agent start by itself, at login and after a failure",
-                    "让 Agent 自动启动：登录时，以及失败后",
-                ),
+                "have the agent start by itself, at login and after a failure",
+                "让 Agent 自动启动：登录时，以及失败后",
             ),
             Command(
                 "models",
                 "local_agent.cli.models",
-                Words(
-                    "list and test the models of this machine; store their keys",
-                    "列出并测试本机的模型；存入密钥",
-                ),
+                "list and test the models of this machine; store their keys",
+                "列出并测试本机的模型；存入密钥",
             ),
             Command(
                 "audit",
                 "local_agent.cli.audit",
-                Words("check the audit log of this machine", "检查本机的审计日志"),
+                "check the audit log of this machine",
+                "检查本机的审计日志",
             ),
             Command(
                 "receipt",
                 "local_agent.cli.receipt",
-                Words("prove what came of a task", "证明一个任务的经过与结果"),
+                "prove what came of a task",
+                "证明一个任务的经过与结果",
             ),
             Command(
                 "passkey",
                 "local_agent.cli.passkey",
-                Words(
-                    "add, list and remove the passkeys that may approve on the local page",
-                    "添加、列出、删除可在本地页面批准的通行密钥",
-                ),
+                "add, list and remove the passkeys that may approve on the local page",
+                "添加、列出、删除可在本地页面批准的通行密钥",
             ),
             Command(
-                "rotate",
-                "local_agent.cli.agent",
-                Words("give this machine another key", "为本机更换密钥"),
+                "rotate", "local_agent.cli.agent", "give this machine another key", "为本机更换密钥"
             ),
             Command(
                 "bugreport",
                 "local_agent.cli.doctor",
-                Words("write one file for whoever helps you", "生成一个供协助者查看的文件"),
+                "write one file for whoever helps you",
+                "生成一个供协助者查看的文件",
             ),
             Command(
                 "help",
                 "local_agent.cli.help",
-                Words("how-to pages, and example settings", "使用说明与设置示例"),
+                "how-to pages, and example settings",
+                "使用说明与设置示例",
             ),
             Command(
                 "completion",
                 "local_agent.cli.completion",
-                Words("complete commands and options in your shell", "在 shell 中补全命令与选项"),
+                "complete commands and options in your shell",
+                "在 shell 中补全命令与选项",
             ),
         ),
     ),
@@ -451,7 +439,7 @@ def _where(error: Exception) -> str:
 def _help(lang: Lang) -> str:
     lines = [_fill(HELP, lang)]
     for title, commands in SECTIONS:
-        rows = (f"  {command.name:<12}{_fill(command.summary, lang)}" for command in commands)
+        rows = (f"  {command.name:<12}{_fill(command, lang)}" for command in commands)
         lines += [_fill(title, lang), *rows, ""]
     return "\n".join([*lines, _fill(_HELP_END, lang), ""])
 
@@ -481,7 +469,7 @@ def _complain(line: str, code: int = EXIT_INPUT) -> int:
     return code
 
 
-def _fill(words: Words, lang: Lang, **facts: object) -> str:
+def _fill(words: Words | Command, lang: Lang, **facts: object) -> str:
     text = words.zh if lang == "zh" else words.en
     return text.format(**facts) if facts else text
 

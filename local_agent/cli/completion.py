@@ -85,10 +85,7 @@ def places(lang: Lang) -> Iterator[Place]:
     """Give every place of the command line."""
     yield Place(
         path="",
-        words={
-            command.name: command.summary.zh if lang == "zh" else command.summary.en
-            for command in codexbridge.COMMANDS.values()
-        },
+        words={command.name: getattr(command, lang) for command in codexbridge.COMMANDS.values()},
         options=(
             Option(name="--help", about=say(THIS_HELP, lang)),
             Option(name="--version", about=say(VERSION, lang)),

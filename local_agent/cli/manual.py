@@ -140,7 +140,7 @@ def manual(lang: Lang) -> str:
         lines.append(f".SS {getattr(title, lang)}")
         for command in commands:
             for usage in usages(command.name, parsers[command.name]):
-                lines += _entry(usage, getattr(command.summary, lang))
+                lines += _entry(usage, getattr(command, lang))
     for heading, rows in ((FILES, _FILES), (ENVIRONMENT, _ENVIRONMENT), (EXIT_STATUS, _EXITS)):
         lines += _heading(heading, lang)
         for name, about in rows.items():

@@ -83,7 +83,7 @@ def test_a_script_names_every_word_and_option(
 @each("lang", LANGS)
 def test_what_a_command_does_is_said_in_the_language_of_the_terminal(lang: Lang) -> None:
     (first, *_) = places(lang)
-    assert first.words["approve"] == getattr(codexbridge.COMMANDS["approve"].summary, lang)
+    assert first.words["approve"] == getattr(codexbridge.COMMANDS["approve"], lang)
 
 
 # What is typed, and the word that it is completed to.
