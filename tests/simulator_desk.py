@@ -26,8 +26,8 @@ from gateway.simulator.config import new_app, new_config
 from gateway.simulator.desk import page_app
 from gateway.simulator.engine import Simulator, Timing
 from gateway.simulator.faults import Switched
-from gateway.simulator.server import ApiListener, read_page
-from gateway.simulator.wire import api_app
+from gateway.simulator.server import read_page
+from gateway.simulator.wire import ApiListener, api_app
 from tests import browsing
 from tests.browsing import new_page, screenshot
 from tests.simulated import ScriptedGateway

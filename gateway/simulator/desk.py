@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -23,6 +23,7 @@ from gateway.simulator import sentences as S  # noqa: N812 - a table of constant
 from gateway.simulator.config import SimulatorConfig
 from gateway.simulator.engine import Simulator, is_address
 from gateway.simulator.faults import FAULTS, SLOW_S, UNREACHABLE, Switched, ends_at
+from gateway.simulator.wire import ApiListener
 
 MAX_BODY: Final = 65_536
 WAIT_SECONDS: Final = 20.0
@@ -33,23 +34,10 @@ Assets: TypeAlias = dict[str, tuple[bytes, str]]
 Keep: TypeAlias = Callable[[SimulatorConfig], None]
 
 
-class Line(Protocol):
-    """The API's line, which can be cut."""
-
-    port: int
-    is_open: bool
-
-    async def open(self) -> None:
-        """Take connections."""
-
-    async def close(self) -> None:
-        """Refuse them, and cut those that are there."""
-
-
 def page_app(
     simulator: Simulator,
     assets: Assets,
-    api: Line,
+    api: ApiListener,
     *,
     keep: Keep = lambda _saved: None,
 ) -> web.Application:
@@ -63,18 +51,10 @@ def page_app(
             web.get("/api/feed", desk.feed),
             web.get("/api/state", desk.state),
             *(
-                web.post(f"/api/{name}", desk.asked(act))
-                for name, act in (
-                    ("say", desk.say),
-                    ("event", desk.event),
-                    ("click", desk.click),
-                    ("repeat", desk.repeat),
-                    ("fault", desk.fault),
-                    ("tokens", desk.tokens),
-                    ("forget", desk.forget),
-                    ("call", desk.call),
-                    ("timing", desk.timing),
-                    ("console", desk.console),
+                web.post(f"/api/{act.__name__}", desk.asked(act))
+                for act in (
+                    *(desk.say, desk.event, desk.click, desk.repeat, desk.fault, desk.tokens),
+                    *(desk.forget, desk.call, desk.timing, desk.console),
                 )
             ),
             *(web.get(path, _asset(*found)) for path, found in assets.items()),
@@ -118,7 +98,7 @@ def _asset(body: bytes, kind: str) -> Handler:
 class _Desk:
     """What the page and the commands ask for."""
 
-    def __init__(self, simulator: Simulator, api: Line, keep: Keep) -> None:
+    def __init__(self, simulator: Simulator, api: ApiListener, keep: Keep) -> None:
         self._simulator = simulator
         self._api = api
         self._keep = keep
@@ -131,7 +111,8 @@ class _Desk:
                 body = strict_json.loads(await request.read(), max_bytes=MAX_BODY, floats="read")
                 return web.json_response(await act(body))
             except InputError as error:
-                told = {"code": error.code, **_facts(error)}
+                told = {"code": error.code}
+                told |= {name: str(value) for name, value in error.facts.items()}
                 return web.json_response({"error": told}, status=409)
             except (RemoteProtocolError, TypeError, KeyError, ValueError, AttributeError):
                 return web.Response(status=400)
@@ -276,10 +257,6 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError("text")
     return value
-
-
-def _facts(error: InputError) -> dict[str, str]:
-    return {name: str(value) for name, value in error.facts.items()}
 
 
 def _after(request: web.Request) -> tuple[int, float]:

@@ -15,13 +15,12 @@ import aiohttp
 from aiohttp import web
 
 from common.clock import SystemClock
-from common.errors import ConfigError
 from common.home import write_private
 from common.page.serving import read_assets
 from gateway.simulator.config import SimulatorConfig, save
 from gateway.simulator.desk import Assets, page_app
 from gateway.simulator.engine import Simulator, Timing
-from gateway.simulator.wire import api_app
+from gateway.simulator.wire import ApiListener, api_app, listen
 
 KIT: Final = {
     "/kit/preact.js": "vendor/preact.js",
@@ -34,7 +33,6 @@ OWN: Final = {
     "/sim.css": "sim.css",
     **{f"/{name}.js": f"{name}.js" for name in ("sim", "cards", "traffic", "errors", "words")},
 }
-CUT_S: Final = 0.1  # for an answer that is on its way
 
 
 def read_page() -> Assets:
@@ -67,7 +65,7 @@ async def serve(
         runner = web.AppRunner(app, access_log=None, auto_decompress=False, shutdown_timeout=1.0)
         await runner.setup()
         try:
-            port = await _listen(runner, config.host, config.page_port)
+            port = await listen(runner, config.host, config.page_port)
             await api.open()
             if port_file is not None:
                 await asyncio.to_thread(write_private, port_file, str(port).encode())
@@ -76,48 +74,3 @@ async def serve(
         finally:
             await api.close()
             await runner.cleanup()
-
-
-class ApiListener:
-    """The simulated API where it listens; `close` refuses connections until it is opened again."""
-
-    def __init__(self, app: web.Application, host: str, port: int) -> None:
-        self._runner = web.AppRunner(
-            app, access_log=None, auto_decompress=False, shutdown_timeout=1.0
-        )
-        self._host = host
-        self._is_set_up = False
-        self.port = port
-        self.is_open = False
-
-    async def open(self) -> None:
-        """Listen, on the same port as before.
-
-        Raises:
-            ConfigError: ``sim.port-in-use``.
-        """
-        if self.is_open:
-            return
-        if not self._is_set_up:
-            await self._runner.setup()
-            self._is_set_up = True
-        self.port = await _listen(self._runner, self._host, self.port)
-        self.is_open = True
-
-    async def close(self) -> None:
-        """Listen no more, and cut what is connected."""
-        self.is_open = False
-        for site in list(self._runner.sites):
-            await site.stop()
-        if self._runner.server is not None:
-            await self._runner.server.shutdown(CUT_S)
-
-
-async def _listen(runner: web.AppRunner, host: str, port: int) -> int:
-    try:
-        site = web.TCPSite(runner, host, port)
-        await site.start()
-    except OSError:
-        raise ConfigError("sim.port-in-use", host=host, port=port) from None
-    found: int = runner.addresses[-1][1]
-    return found

@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from common import strict_json
-from common.errors import RemoteProtocolError
+from common.errors import ConfigError, RemoteProtocolError
 from common.page.guards import hosts
 from gateway.simulator.api import Answer, SimulatedApp, refusal
 from gateway.simulator.engine import Simulator
@@ -22,6 +22,7 @@ from gateway.simulator.faults import APP, FAULTS, NOT_SEEN, SEND, TOKEN, UPDATE,
 from gateway.simulator.feed import Exchange, laid_out
 
 MAX_BODY: Final = 65_536
+CUT_S: Final = 0.1  # for an answer that is on its way
 _HTML: Final = "<html><head><title>502 Bad Gateway</title></head><body>proxy</body></html>"
 _SECRETS: Final = ("corpsecret", "access_token")
 
@@ -194,3 +195,51 @@ def _is_no_page(request: web.Request) -> bool:
 def _port(request: web.Request) -> int:
     transport = request.transport
     return int(transport.get_extra_info("sockname")[1]) if transport else 0
+
+
+class ApiListener:
+    """The simulated API where it listens; `close` refuses connections until it is opened again."""
+
+    def __init__(self, app: web.Application, host: str, port: int) -> None:
+        self._runner = web.AppRunner(
+            app, access_log=None, auto_decompress=False, shutdown_timeout=1.0
+        )
+        self._host = host
+        self.port = port
+        self.is_open = False
+
+    async def open(self) -> None:
+        """Listen, on the same port as before.
+
+        Raises:
+            ConfigError: ``sim.port-in-use``.
+        """
+        if self.is_open:
+            return
+        if self._runner.server is None:
+            await self._runner.setup()
+        self.port = await listen(self._runner, self._host, self.port)
+        self.is_open = True
+
+    async def close(self) -> None:
+        """Listen no more, and cut what is connected."""
+        self.is_open = False
+        for site in list(self._runner.sites):
+            await site.stop()
+        if self._runner.server is not None:
+            await self._runner.server.shutdown(CUT_S)
+
+
+async def listen(runner: web.AppRunner, host: str, port: int) -> int:
+    """Listen, and return the port.
+
+    Raises:
+        ConfigError: ``sim.port-in-use``.
+    """
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+    except OSError:
+        raise ConfigError("sim.port-in-use", host=host, port=port) from None
+    found: int = runner.addresses[-1][1]
+    return found

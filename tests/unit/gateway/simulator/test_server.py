@@ -29,8 +29,8 @@ from gateway.simulator.config import (
 from gateway.simulator.desk import page_app
 from gateway.simulator.engine import Simulator
 from gateway.simulator.faults import FAULTS, SEND
-from gateway.simulator.server import ApiListener, read_page
-from gateway.simulator.wire import api_app
+from gateway.simulator.server import read_page
+from gateway.simulator.wire import ApiListener, api_app
 from tests.simulated import QUICK, button_card, card_message, text_message
 
 
