@@ -177,25 +177,7 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
         from gateway.simulator.demo import run_demo
 
         return run_demo(lang, environ, script=args.script, keep=args.keep)
-    match args.action:
-        case "init":
-            return _init(args, lang, environ)
-        case "send":
-            return _send(args, lang, environ)
-        case "save" | "trust":
-            return _save(args, lang, environ)
-        case "repeat":
-            return _repeat(args, lang, environ)
-        case "check":
-            return _check(args, lang, environ)
-        case "run":
-            return _run(args, lang, environ)
-        case "fault":
-            return _fault(args, lang, environ)
-        case "tokens":
-            return _tokens(args, lang, environ)
-        case _:
-            return _serve(args, lang, environ)
+    return _ACTIONS[args.action](args, lang, environ)
 
 
 def _init(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int:
@@ -460,3 +442,17 @@ def _print_replies(
                 came = True
         time.sleep(0.1)
     return came
+
+
+_ACTIONS = {
+    None: _serve,
+    "init": _init,
+    "send": _send,
+    "save": _save,
+    "trust": _save,
+    "repeat": _repeat,
+    "check": _check,
+    "run": _run,
+    "fault": _fault,
+    "tokens": _tokens,
+}

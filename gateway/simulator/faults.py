@@ -7,7 +7,7 @@ block for too many calls lasts as long as the real one (page 90454) unless it is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 TOKEN: Final = "gettoken"  # noqa: S105 - the name of a call
@@ -122,8 +122,10 @@ class Switches:
         self._drop_ended(now_ms)
         for name, switched in self._on.items():
             if call in FAULTS[name].calls:
-                if switched.left is not None:
-                    self._count(name, switched, switched.left - 1)
+                if switched.left == 1:
+                    del self._on[name]
+                elif switched.left is not None:
+                    self._on[name] = replace(switched, left=switched.left - 1)
                 return name, switched
         return None
 
@@ -140,17 +142,9 @@ class Switches:
             for name, one in self._on.items()
         }
 
-    def _count(self, name: str, switched: Switched, left: int) -> None:
-        if left > 0:
-            self._on[name] = Switched(switched.until_ms, left, switched.address, switched.delay_s)
-        else:
-            del self._on[name]
-
     def _drop_ended(self, now_ms: int) -> None:
-        ended = [
-            name
+        self._on = {
+            name: one
             for name, one in self._on.items()
-            if one.until_ms is not None and one.until_ms <= now_ms
-        ]
-        for name in ended:
-            del self._on[name]
+            if one.until_ms is None or one.until_ms > now_ms
+        }
