@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -138,17 +139,21 @@ class KeyringKeystore:
         self._name = name
         self._marker = _ELSEWHERE + name.encode()
         self._home = hashlib.sha256(str(directory.absolute()).encode()).hexdigest()[:12]
-        self.where = f"keyring:{name}"
         self.warning = False
+
+    @property
+    def where(self) -> str:
+        """See `Keystore`."""
+        return "file" if self.warning else f"keyring:{self._name}"
 
     def get(self, name: str) -> bytes | None:
         """See `Keystore`."""
         path = _path_of(self._directory, name)
         if _read(path) != self._marker:
             secret = self._files.get(name)
-            self._note(in_keyring=secret is None)
+            self.warning = secret is not None
             return secret
-        self._note(in_keyring=True)
+        self.warning = False
         try:
             text = self._backend.get_password(self._service, self._entry(name))
         except Exception as error:  # each backend raises errors of its own
@@ -165,10 +170,10 @@ class KeyringKeystore:
             self._backend.set_password(self._service, self._entry(name), text)
         except Exception:  # noqa: BLE001  locked with nobody there, or an error of its own kind
             self._files.put(name, secret)
-            self._note(in_keyring=False)
+            self.warning = True
             return
         write_private(path, self._marker + b"\n")
-        self._note(in_keyring=True)
+        self.warning = False
 
     def delete(self, name: str) -> None:
         """See `Keystore`."""
@@ -183,16 +188,12 @@ class KeyringKeystore:
     def _entry(self, name: str) -> str:
         return f"{name}@{self._home}"
 
-    def _note(self, *, in_keyring: bool) -> None:
-        self.where = f"keyring:{self._name}" if in_keyring else "file"
-        self.warning = not in_keyring
-
 
 class MachineKeystore:
     """Secrets in the keyring of this machine when it is an allowed one, else in files.
 
     The keyring is looked for once a key rests there or is to be put there: that takes 0.1 s and
-    4 MB, which an agent whose key is in a file need not spend.
+    4 MB, which an agent whose key is in a file need not spend.  Opening reads nothing yet.
 
     Args:
         directory: Of the files that hold each key, or say where it is.
@@ -203,18 +204,17 @@ class MachineKeystore:
         self._directory = directory
         self._service = service
         self._files = FileKeystore(directory, warning=True)
-        self._machine: Keystore | None = None
         self._last: Keystore | None = None
 
     @property
     def where(self) -> str:
         """See `Keystore`."""
-        return (self._last or self._found()).where
+        return (self._last or self._found).where
 
     @property
     def warning(self) -> bool:
         """See `Keystore`."""
-        return (self._last or self._found()).warning
+        return (self._last or self._found).warning
 
     def get(self, name: str) -> bytes | None:
         """See `Keystore`."""
@@ -225,7 +225,7 @@ class MachineKeystore:
 
     def put(self, name: str, secret: bytes) -> None:
         """See `Keystore`."""
-        self._last = self._found()
+        self._last = self._found
         self._last.put(name, secret)
 
     def delete(self, name: str) -> None:
@@ -234,25 +234,14 @@ class MachineKeystore:
 
     def _holding(self, name: str) -> Keystore:
         raw = _read(_path_of(self._directory, name))
-        return self._found() if raw is not None and raw.startswith(_ELSEWHERE) else self._files
+        return self._found if raw is not None and raw.startswith(_ELSEWHERE) else self._files
 
+    @cached_property
     def _found(self) -> Keystore:
-        if self._machine is None:
-            self._machine = _machine_keystore(self._directory, self._service)
-        return self._machine
-
-
-def open_keystore(directory: Path, *, service: str) -> Keystore:
-    """Return the keystore of this machine; nothing is read, written or unlocked yet."""
-    return MachineKeystore(directory, service=service)
-
-
-def _machine_keystore(directory: Path, service: str) -> Keystore:
-    found = _chosen_backend()
-    if found is None:
-        return FileKeystore(directory, warning=True)
-    backend, name = found
-    return KeyringKeystore(directory, service=service, backend=backend, name=name)
+        if (found := _chosen_backend()) is None:
+            return self._files
+        backend, name = found
+        return KeyringKeystore(self._directory, service=self._service, backend=backend, name=name)
 
 
 def _chosen_backend() -> tuple[Backend, str] | None:

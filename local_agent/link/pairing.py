@@ -34,7 +34,7 @@ from common.errors import (
     UnavailableError,
 )
 from common.home import Home, read_private, write_private
-from common.keystore import Keystore, open_keystore
+from common.keystore import Keystore, MachineKeystore
 from common.protocol import pairing as proofs
 from common.protocol.codec import NONCE_BYTES, URL, origin_of
 from common.records import (
@@ -178,7 +178,7 @@ def save_pairing(home: Home, pairing: Pairing) -> None:
 
 def open_keys(home: Home) -> Keystore:
     """Return the keystore of this machine's agent."""
-    return open_keystore(home.state / KEYS, service=KEYSTORE_SERVICE)
+    return MachineKeystore(home.state / KEYS, service=KEYSTORE_SERVICE)
 
 
 def key_name(key_id: str) -> str:

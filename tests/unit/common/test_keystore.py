@@ -16,7 +16,7 @@ import pytest
 from keyring.errors import KeyringLocked
 
 from common.errors import ConfigError, LocalProtocolError, UnavailableError
-from common.keystore import FileKeystore, KeyringKeystore, Keystore, open_keystore
+from common.keystore import FileKeystore, KeyringKeystore, Keystore, MachineKeystore
 
 SECRET = bytes(range(32))
 
@@ -230,7 +230,7 @@ def test_a_backend_that_is_not_on_the_list_means_files_and_a_warning(
     directory: Path, monkeypatch: pytest.MonkeyPatch, chosen: Callable[[], Any]
 ) -> None:
     monkeypatch.setattr(keyring.core, "load_env", chosen)
-    keys = open_keystore(directory, service="codexbridge")
+    keys = MachineKeystore(directory, service="codexbridge")
     assert (keys.where, keys.warning) == ("file", True)
     keys.put("agent", SECRET)
     assert FileKeystore(directory).get("agent") == SECRET
@@ -241,7 +241,7 @@ def test_an_allowed_backend_is_used_and_named(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keyring.core, "load_env", keyring.backends.SecretService.Keyring)
-    keys = open_keystore(directory, service="codexbridge")
+    keys = MachineKeystore(directory, service="codexbridge")
     assert (keys.where, keys.warning) == ("keyring:SecretService", False)
 
 
@@ -253,7 +253,7 @@ def test_of_several_backends_only_an_allowed_one_is_used(
         backends = (made(PlaintextLookalike), made(keyring.backends.SecretService.Keyring))
 
     monkeypatch.setattr(keyring.core, "load_env", Several)
-    assert open_keystore(directory, service="x").where == "keyring:SecretService"
+    assert MachineKeystore(directory, service="x").where == "keyring:SecretService"
 
 
 def test_a_keyring_that_cannot_even_load_means_files(
@@ -263,7 +263,7 @@ def test_a_keyring_that_cannot_even_load_means_files(
         raise RuntimeError("no bus")
 
     monkeypatch.setattr(keyring.core, "load_env", broken)
-    assert open_keystore(directory, service="x").where == "file"
+    assert MachineKeystore(directory, service="x").where == "file"
 
 
 def test_of_what_can_be_used_here_the_first_choice_of_keyring_is_taken(
@@ -282,9 +282,9 @@ def test_of_what_can_be_used_here_the_first_choice_of_keyring_is_taken(
         )
     }
     monkeypatch.setattr(keyring.core, "load_keyring", here.__getitem__)
-    assert open_keystore(directory, service="x").where == "keyring:SecretService"
+    assert MachineKeystore(directory, service="x").where == "keyring:SecretService"
     del here["keyring.backends.SecretService.Keyring"]
-    assert open_keystore(directory, service="x").where == "keyring:libsecret"
+    assert MachineKeystore(directory, service="x").where == "keyring:libsecret"
 
 
 def test_looking_for_a_keyring_starts_no_program(tmp_path: Path) -> None:
@@ -293,8 +293,8 @@ import sys
 STARTS = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.exec")
 sys.addaudithook(lambda event, args: event in STARTS and sys.exit(f"{event} {args}"))
 from pathlib import Path
-from common.keystore import open_keystore
-print(open_keystore(Path(sys.argv[1]), service="x").where)
+from common.keystore import MachineKeystore
+print(MachineKeystore(Path(sys.argv[1]), service="x").where)
 """
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)],
@@ -311,7 +311,7 @@ def test_a_key_in_a_file_is_used_without_looking_for_a_keyring(
     looked: list[str] = []
     monkeypatch.setattr(keyring.core, "load_env", lambda: looked.append("keyring"))
     FileKeystore(directory).put("agent", SECRET)
-    keys = open_keystore(directory, service="x")
+    keys = MachineKeystore(directory, service="x")
     assert keys.get("other") is None
     assert keys.get("agent") == SECRET
     assert (keys.where, keys.warning) == ("file", True)
@@ -325,7 +325,7 @@ def test_a_key_that_rests_in_the_keyring_is_looked_for_there(
 ) -> None:
     in_keyring.put("agent", SECRET)
     monkeypatch.setattr(keyring.core, "load_env", keyring.backends.fail.Keyring)
-    keys = open_keystore(directory, service="x")
+    keys = MachineKeystore(directory, service="x")
     with pytest.raises(UnavailableError) as caught:
         keys.get("agent")
     assert caught.value.code == "keystore.keyring-away"
