@@ -10,10 +10,10 @@ Nothing heavy is imported before a command runs: ``--help`` needs none of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from common.arguments import with_config
 from common.sentences import Lang, Sentence, say
@@ -29,13 +29,7 @@ if TYPE_CHECKING:
     from gateway.base.settings import GatewaySettings
     from gateway.store.runner import AdminStore
 
-
-class Command(Protocol):
-    """Carries out one command."""
-
-    def __call__(self, args: argparse.Namespace, console: Console) -> int:
-        """Return the exit code."""
-        ...
+Command: TypeAlias = "Callable[[argparse.Namespace, Console], int]"  # returns the exit code
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import Command, Console, add_files, add_json, described, now_ms
+from gateway.faces.cli import Command, Console, add_json, described, now_ms
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
     """Declare the arguments."""
-    audit = actions.add_parser(
-        "audit", help=say(texts.AUDIT, lang), description=say(texts.AUDIT, lang)
-    )
-    add_files(audit, lang)
+    audit = described(actions, "audit", texts.AUDIT, lang)
     does = audit.add_subparsers(dest="does", required=True, metavar="COMMAND")
     verify = described(does, "verify", texts.AUDIT_VERIFY, lang)
     verify.add_argument("--file", type=Path, metavar="FILE", help=say(texts.AUDIT_FILE, lang))

@@ -42,15 +42,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     Raises:
         InputError: ``member.*``; nothing was changed.
     """
-    match args.change:
-        case "add":
-            return _add(args, console)
-        case "set":
-            return _set(args, console)
-        case "remove":
-            return _remove(args, console)
-        case _:
-            return _list(args, console)
+    return _CHANGES[args.change](args, console)
 
 
 COMMANDS: Final[Mapping[str, Command]] = {"member": run}
@@ -196,3 +188,6 @@ def _record(member: Member, named: Collection[Person]) -> dict[str, object]:
         "group": member.group,
         "added_at": member.added_at,
     }
+
+
+_CHANGES: Final = {"add": _add, "set": _set, "remove": _remove, "list": _list}

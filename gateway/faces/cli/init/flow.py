@@ -395,10 +395,8 @@ class Setup:
 
     def refusal(self, found: Finding) -> InputError:
         """Return a finding as an error of one line."""
-        check = all_checks(self.draft.subject)[0]
-        told = self.screen.doctor.to_json([Examined(check, found)])["checks"][0]
-        said = told[self.screen.lang]
-        return InputError("init.refused", said=said["said"], mend=said["mend"])
+        words = self.screen.doctor.words(found)
+        return InputError("init.refused", said=words["said"], mend=words["mend"])
 
 
 def _trial(port: int) -> str:
