@@ -357,7 +357,7 @@ def _read_secrets(every: Leaves, directory: Path) -> dict[str, str]:
 def _check_unseen(directory: Path, names: list[str]) -> None:
     """Tell of all files that others can read at once: whoever mends one mends the rest, too."""
     try:
-        seen = [name for name in names if _readable((directory / name).stat())]
+        seen = [name for name in names if readable_by_others((directory / name).stat())]
     except OSError as error:
         raise ConfigError("config.no-file", file=error.filename, why=error.strerror) from None
     if len(seen) > 1:
@@ -366,7 +366,7 @@ def _check_unseen(directory: Path, names: list[str]) -> None:
 
 
 def _read_secret(path: Path) -> str:
-    raw = _read(path, MAX_SECRET_BYTES, _readable, "config.file-readable-by-others")
+    raw = _read(path, MAX_SECRET_BYTES, readable_by_others, "config.file-readable-by-others")
     try:
         return raw.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
@@ -377,7 +377,8 @@ def _writable(found: os.stat_result) -> int:
     return found.st_mode & 0o002
 
 
-def _readable(found: os.stat_result) -> int:
+def readable_by_others(found: os.stat_result) -> int:
+    """Return which bits of a file's mode let others read or change it."""
     # Group read on root's file is the mask of an access list that systemd wrote for us.
     return found.st_mode & (0o027 if found.st_uid == 0 else 0o077)
 

@@ -22,6 +22,7 @@ from common.audit_check import STARTED
 from common.doctor import Finding, Fix, Tone
 from common.errors import ConfigError
 from common.home import close_to_others
+from common.settings import readable_by_others
 from gateway.base.identity import KEYS, KeyRing
 from gateway.base.messages import URL_CHECKED
 from gateway.base.settings import admins_of, check_servable, setting_of, zone_of
@@ -189,8 +190,7 @@ class Local:
         """Look for messages that could not be sent."""
         lately = self._subject.clock.now().wall_ms - DAY_MS
         for name, sql in (("held", _HELD), ("failed", _FAILED)):
-            when = {"after": lately} if ":after" in sql else {}
-            count, code, since = await self._read(_counted, sql, when)
+            count, code, since = await self._read(_counted, sql, lately)
             if count:
                 facts = {"count": count, "code": code, "at": self._moment(since)}
                 return Finding(f"outbox.{name}", Tone.WARN, facts)
@@ -233,9 +233,7 @@ def _look_at_secrets(folder: Path) -> Finding:
         if found[path].st_uid not in (0, os.getuid()):
             facts = {"path": path, "owner": _owner(found[path])}
             return Finding("secrets.owner", Tone.BAD, facts)
-    # Group read on root's file is the mask of an access list that systemd wrote for us.
-    masks = {path: 0o027 if own[path].st_uid == 0 else 0o077 for path in own}
-    if exposed := {path: own[path] for path in own if own[path].st_mode & masks[path]}:
+    if exposed := {path: at for path, at in own.items() if readable_by_others(at)}:
         return _exposed("secrets.exposed", exposed, folder)
     for path in files:
         if ill := _look_at_value(path):
@@ -333,6 +331,6 @@ def _owner(found: os.stat_result) -> str:
         return str(found.st_uid)
 
 
-def _counted(conn: Connection, sql: str, facts: Mapping[str, int]) -> tuple[int, str, int]:
-    row = conn.one(sql, **facts)
+def _counted(conn: Connection, sql: str, after: int) -> tuple[int, str, int]:
+    row = conn.one(sql, after=after)
     return (row["count"], row["code"] or "", row["since"] or 0) if row else (0, "", 0)

@@ -366,10 +366,8 @@ async def _connect(url: str, bundle: Path | None = None) -> _Line:
         raise _CutOffError("silent") from None
     except socket.gaierror as error:
         raise _CutOffError("dns", why=error.strerror or "") from None
-    except ssl.SSLCertVerificationError as error:
+    except (ssl.SSLError, ConnectionResetError) as error:
         raise _untrusted(error) from None
-    except (ssl.SSLError, ConnectionResetError):
-        raise _CutOffError("tls") from None
     except ConnectionRefusedError:
         raise _CutOffError("refused") from None
     except OSError as error:

@@ -387,14 +387,13 @@ def _view_of(answer: Mapping[str, Any]) -> AppView:
 
 def judge_token(answer: Mapping[str, Any]) -> SendOutcome:
     """Return what an answer to ``gettoken`` that holds no token means for all messages."""
-    return _judge(errcode_of(answer), answer, asking_token=True)
+    return _judge(answer, asking_token=True)
 
 
 def judge_send(answer: Mapping[str, Any]) -> SendOutcome:
     """Return what an answer to ``message/send`` means for its one recipient."""
-    errcode = errcode_of(answer)
-    if errcode != 0:
-        return _judge(errcode, answer, asking_token=False)
+    if errcode_of(answer) != 0:
+        return _judge(answer, asking_token=False)
     # One recipient was named, so whatever these lists hold is that one (in lower case).
     for name in ("invaliduser", "unlicenseduser"):
         if answer.get(name):
@@ -462,7 +461,8 @@ def unreadable(*, maybe_sent: bool) -> SendOutcome:
     )
 
 
-def _judge(errcode: int | None, answer: Mapping[str, Any], *, asking_token: bool) -> SendOutcome:
+def _judge(answer: Mapping[str, Any], *, asking_token: bool) -> SendOutcome:
+    errcode = errcode_of(answer)
     errmsg = one_line(redact(str(answer.get("errmsg", ""))), MAX_ERRMSG_BYTES)
     if errcode is None:
         return unreadable(maybe_sent=not asking_token)
