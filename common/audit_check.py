@@ -371,9 +371,8 @@ class _Export:
         self._enter(_ENTRIES)
         prev, found = bytes.fromhex(record["prev"]), bytes.fromhex(record["hash"])
         entry = (record["seq"], prev, record["body"].encode(), found)
-        if self._check is None:
-            self._check = self._new(base_of(entry))
-        self._check.entry(entry)
+        check = self._check or self._started(base_of(entry))
+        check.entry(entry)
         self._next = record["seq"] + 1
 
     def _last(self, record: Mapping[str, Any]) -> None:
@@ -388,13 +387,10 @@ class _Export:
             raise broken(self._next, "malformed")
         self._part = part
 
-    def _started(self) -> LogCheck:
+    def _started(self, after: Head | None = None) -> LogCheck:
         if self._check is None:
-            self._check = self._new(Head())
+            self._check = LogCheck(keys=self._keys, to_the_end=True, after=after)
         return self._check
-
-    def _new(self, after: Head) -> LogCheck:
-        return LogCheck(keys=self._keys, to_the_end=True, after=after)
 
 
 def _values(record: object, fields: Fields) -> dict[str, Any]:

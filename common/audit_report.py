@@ -152,19 +152,14 @@ def given_key(text: str) -> VerifyKey:
     """
     with suppress(AuthError):
         return parse_public_key(text)
-    with suppress(AuthError, OSError, ValueError):
-        return parse_public_key(_first_bytes(Path(text)))
+    with suppress(AuthError, OSError, ValueError), Path(text).open("rb") as file:
+        return parse_public_key(file.read(MAX_KEY_FILE).decode("ascii"))
     raise InputError("input.public-key", given=text[:80])
 
 
 def key_text(public_key: bytes) -> str:
     """Return a public key as it is told and taken everywhere: base64."""
     return base64.b64encode(public_key).decode("ascii")
-
-
-def _first_bytes(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(MAX_KEY_FILE).decode("ascii")
 
 
 def _broken(facts: dict[str, object], lang: Lang, *, as_json: bool) -> str:

@@ -93,14 +93,14 @@ def open_log(
     return cast("Log", logger)
 
 
-def adopt_libraries(log: Log, *, level: int = logging.WARNING) -> None:
+def adopt_libraries(log: Log) -> None:
     """Lead what libraries write through `logging` into the log, under the same rules.
 
     Replaces the handlers of the root logger of this process.
     """
     root = logging.getLogger()
     root.handlers[:] = [_Adopted(log)]
-    root.setLevel(level)
+    root.setLevel(logging.WARNING)
 
 
 class _Adopted(logging.Handler):
