@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from aiohttp import web
 from common.clock import Clock, SystemClock
 from common.doctor import Doctor, examine
 from common.errors import ConfigError
-from common.home import private_dir
+from common.home import private_dir, write_private
 from common.logs import Log, Secrets, adopt_libraries, open_log
 from common.sentences import Lang
 from gateway.app.renewal import Renewal
@@ -35,7 +35,6 @@ from gateway.app.serving import (
     spare_collector,
     stop_signal,
     until_stopped,
-    write_port,
 )
 from gateway.base.identity import KeyRing, open_identity, sealer
 from gateway.base.settings import (
@@ -52,7 +51,7 @@ from gateway.base.settings import (
 from gateway.channels import ADMINS, Channels, open_channels
 from gateway.doctor import DIAGNOSES, Subject, at_start
 from gateway.faces.cli.error_texts import ERRORS
-from gateway.faces.http import Ready, Sending, guarded_app, health_routes
+from gateway.faces.http import Ready, guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.alarms import NOTED_FILE, Admins, Alarms, DiskWatch
@@ -65,7 +64,7 @@ from gateway.link.endpoint import LINK_PATH, AgentEndpoint, PreauthPool
 from gateway.link.hub import Hub
 from gateway.link.mailbox import Mailbox
 from gateway.link.pairing import PAIR_PATH, PairingEndpoint
-from gateway.store import Connection, Store, members
+from gateway.store import Store, members
 from gateway.store import outbox as messages
 from gateway.store.runner import SqliteRunner, open_store
 from gateway.wecom.egress import open_session
@@ -102,7 +101,12 @@ def run_gateway(subject: Subject, *, port_file: Path | None = None) -> int:
     os.umask(0o077)
     allow_connections()
     secrets = Secrets(secrets_of(settings))
-    log = _open_log(settings, secrets)
+    log = open_log(
+        "gateway",
+        level=logging.getLevelNamesMapping()[settings.log_level.upper()],
+        json=settings.log_format == "json",
+        secrets=secrets,
+    )
     adopt_libraries(log)
     state = private_dir(state_dir(settings, environ))
     with bind(settings.listen.host, settings.listen.port) as listener:
@@ -136,7 +140,14 @@ def build(
     zone, seal, rule = zone_of(settings.time_zone), sealer(ring.signing), _policy(settings)
     channels = open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
-    admins = _admins(settings, wake=outbox.wake)
+    admins = Admins(
+        channel=ADMINS,
+        named=admins_of(settings),
+        apps=settings.wecom.every().keys(),
+        lang=settings.language,
+        zone=zone,
+        wake=outbox.wake,
+    )
     alarms = Alarms(store, admins=admins, clock=clock, log=log, noted=noted)
     disk = DiskWatch(store, channels.deliver, admins=admins, clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
@@ -175,31 +186,14 @@ def build(
     app = _guarded(settings, store, outbox, clock=clock, log=log)
     app.add_routes(channels.routes(intake, alarms))
     url = public_url(settings, port=port)
-    app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
-    return Gateway(app, channels, hub, outbox, upkeep, alarms, disk)
-
-
-def _for_machines(
-    url: str, store: Store, ring: KeyRing, *, hub: Hub, mailbox: Mailbox, clock: Clock, log: Log
-) -> list[web.RouteDef]:
     agents = AgentEndpoint(
         ring.offered, url, hub=hub, preauth=PreauthPool(), deliveries=mailbox, clock=clock, log=log
     )
     pairing = PairingEndpoint(
         ring.newest, url, store=store, clock=clock, note=hub.admission.note, log=log
     )
-    return [*agents.routes(), *pairing.routes()]
-
-
-def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
-    return Admins(
-        channel=ADMINS,
-        named=admins_of(settings),
-        apps=settings.wecom.every().keys(),
-        lang=settings.language,
-        zone=zone_of(settings.time_zone),
-        wake=wake,
-    )
+    app.add_routes([*agents.routes(), *pairing.routes()])
+    return Gateway(app, channels, hub, outbox, upkeep, alarms, disk)
 
 
 def _policy(settings: GatewaySettings) -> IntakePolicy:
@@ -222,7 +216,7 @@ def _policy(settings: GatewaySettings) -> IntakePolicy:
 def _readiness(store: SqliteRunner) -> Ready:
     async def ready() -> Mapping[str, bool]:
         # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
-        await store.write(_nothing)
+        await store.write(lambda _conn: None)
         return {"store": True, "disk": not store.is_full}
 
     return ready
@@ -231,21 +225,16 @@ def _readiness(store: SqliteRunner) -> Ready:
 def _guarded(
     settings: GatewaySettings, store: SqliteRunner, outbox: Outbox, *, clock: Clock, log: Log
 ) -> web.Application:
-    callbacks = {app.callback_path for app in settings.wecom.every().values()}
-    proxies = settings.trusted_proxies
-    signed = {*callbacks, LINK_PATH, PAIR_PATH}
-    app = guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=signed)
-    app.add_routes(health_routes(_readiness(store), _sending(settings, outbox)))
-    return app
-
-
-def _sending(settings: GatewaySettings, outbox: Outbox) -> Sending:
     apps = settings.wecom.every()
-    return lambda: {app: hold.code if (hold := outbox.held.get(app)) else None for app in apps}
 
+    def sending() -> Mapping[str, str | None]:
+        return {app: hold.code if (hold := outbox.held.get(app)) else None for app in apps}
 
-def _nothing(_conn: Connection) -> None:
-    """Do nothing, inside a transaction."""
+    proxies = settings.trusted_proxies
+    signed = {*(app.callback_path for app in apps.values()), LINK_PATH, PAIR_PATH}
+    app = guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=signed)
+    app.add_routes(health_routes(_readiness(store), sending))
+    return app
 
 
 async def _serve(
@@ -297,7 +286,7 @@ async def _serve(
             listening(gateway.app, listener, goodbye=gateway.hub.close)
         )
         if port_file is not None:
-            await asyncio.to_thread(write_port, port_file, port)
+            await asyncio.to_thread(write_private, port_file, f"{port}\n".encode())
         url = public_url(settings, port=port)
         log.info("listening", url=url, host=settings.listen.host, port=port)
         looking = running(
@@ -349,12 +338,3 @@ async def _look_around(subject: Subject, again: asyncio.Event, lang: Lang, log: 
         except Exception:  # nobody waits for it
             log.exception("doctor.failed")
         await again.wait()
-
-
-def _open_log(settings: GatewaySettings, secrets: Secrets) -> Log:
-    return open_log(
-        "gateway",
-        level=logging.getLevelNamesMapping()[settings.log_level.upper()],
-        json=settings.log_format == "json",
-        secrets=secrets,
-    )

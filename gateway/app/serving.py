@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import os
 import resource
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
@@ -75,16 +73,6 @@ def spare_collector() -> None:
     """
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
-
-
-def write_port(file: Path, port: int) -> None:
-    """Write a port file whole or not at all, and through no link.  Blocks."""
-    beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    beside.unlink(missing_ok=True)  # left by a crash
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-        stream.write(f"{port}\n")
-    beside.replace(file)
 
 
 def stop_signal() -> asyncio.Event:

@@ -13,7 +13,6 @@ import resource
 import signal
 import socket
 import weakref
-from pathlib import Path
 
 import aiohttp
 import pytest
@@ -29,7 +28,6 @@ from gateway.app.serving import (
     spare_collector,
     stop_signal,
     until_stopped,
-    write_port,
 )
 from gateway.base.addresses import cannot_listen
 from tests.unit.gateway.link.doubles import silent_log
@@ -60,21 +58,6 @@ def test_it_listens_on_ipv6_too() -> None:
         pytest.skip("IPv6 is switched off on this machine")
     with listener:
         assert listener.family is socket.AF_INET6
-
-
-def test_a_port_file_is_written_whole(tmp_path: Path) -> None:
-    write_port(tmp_path / "port", 4711)
-    assert [path.name for path in tmp_path.iterdir()] == ["port"]
-    assert (tmp_path / "port").read_text(encoding="utf-8") == "4711\n"
-
-
-def test_a_port_file_goes_through_no_link(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_text("mine", encoding="utf-8")
-    (tmp_path / f".port.{os.getpid()}.tmp").symlink_to(victim)
-    write_port(tmp_path / "port", 4711)
-    assert victim.read_text(encoding="utf-8") == "mine"
-    assert (tmp_path / "port").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
