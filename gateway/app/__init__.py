@@ -52,12 +52,10 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     Raises:
         CodexBridgeError: told by the launcher.
     """
-    if args.action == doctor.NAME:  # which also looks at settings that cannot be read
-        return doctor.run(args, lang, environ)
-    if args.action == init.NAME:  # which makes them
-        return init.run(args, lang, environ)
-    if args.action == service.NAME:
-        return service.run(args, lang, environ)
+    # The doctor also looks at settings that cannot be read, and init makes them.
+    for subject in (doctor, init, service):
+        if args.action == subject.NAME:
+            return int(subject.run(args, lang, environ))
     from gateway.base.settings import load_settings
 
     settings = load_settings(file=args.config, environ=environ, secrets_dir=args.secrets_dir)
@@ -66,5 +64,5 @@ def run(args: argparse.Namespace, lang: Lang, environ: Mapping[str, str]) -> int
     from gateway.app.assembly import run_gateway
     from gateway.doctor.subject import Subject
 
-    subject = Subject(environ, file=args.config, secrets_dir=args.secrets_dir, served=settings)
-    return run_gateway(subject, port_file=args.port_file)
+    served = Subject(environ, file=args.config, secrets_dir=args.secrets_dir, served=settings)
+    return run_gateway(served, port_file=args.port_file)

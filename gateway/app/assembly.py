@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -140,14 +140,7 @@ def build(
     zone, seal, rule = zone_of(settings.time_zone), sealer(ring.signing), _policy(settings)
     channels = open_channels(settings, session=session, clock=clock, log=log)
     outbox = Outbox(store, channels.deliver, clock=clock, log=log)
-    admins = Admins(
-        channel=ADMINS,
-        named=admins_of(settings),
-        apps=settings.wecom.every().keys(),
-        lang=settings.language,
-        zone=zone,
-        wake=outbox.wake,
-    )
+    admins = _admins(settings, wake=outbox.wake)
     alarms = Alarms(store, admins=admins, clock=clock, log=log, noted=noted)
     disk = DiskWatch(store, channels.deliver, admins=admins, clock=clock, log=log)
     countersigner = Countersigner(seal=seal, key=ring.newest, is_ours=ring.holds, log=log)
@@ -186,14 +179,31 @@ def build(
     app = _guarded(settings, store, outbox, clock=clock, log=log)
     app.add_routes(channels.routes(intake, alarms))
     url = public_url(settings, port=port)
+    app.add_routes(_for_machines(url, store, ring, hub=hub, mailbox=mailbox, clock=clock, log=log))
+    return Gateway(app, channels, hub, outbox, upkeep, alarms, disk)
+
+
+def _for_machines(
+    url: str, store: Store, ring: KeyRing, *, hub: Hub, mailbox: Mailbox, clock: Clock, log: Log
+) -> list[web.RouteDef]:
     agents = AgentEndpoint(
         ring.offered, url, hub=hub, preauth=PreauthPool(), deliveries=mailbox, clock=clock, log=log
     )
     pairing = PairingEndpoint(
         ring.newest, url, store=store, clock=clock, note=hub.admission.note, log=log
     )
-    app.add_routes([*agents.routes(), *pairing.routes()])
-    return Gateway(app, channels, hub, outbox, upkeep, alarms, disk)
+    return [*agents.routes(), *pairing.routes()]
+
+
+def _admins(settings: GatewaySettings, *, wake: Callable[[], None]) -> Admins:
+    return Admins(
+        channel=ADMINS,
+        named=admins_of(settings),
+        apps=settings.wecom.every().keys(),
+        lang=settings.language,
+        zone=zone_of(settings.time_zone),
+        wake=wake,
+    )
 
 
 def _policy(settings: GatewaySettings) -> IntakePolicy:

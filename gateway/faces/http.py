@@ -58,10 +58,8 @@ def guarded_app(
     """
     # Health is for our own commands and supervisors, and answers nobody with 4xx.
     heard = {*signed, LIVE_PATH, READY_PATH}
-    around = [empty_failures(log), limit_failures(clock=clock, signed=heard)]
-    if proxies := tuple(trusted_proxies):
-        around.insert(1, see_client(proxies))
-    around.append(_take_plain_bodies)
+    limited = limit_failures(clock=clock, signed=heard)
+    around = [empty_failures(log), see_client(trusted_proxies), limited, _take_plain_bodies]
     app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=around)
     app.on_response_prepare.append(_hide_software)
     return app

@@ -68,21 +68,18 @@ class Draft:
                 clear_unfinished(path)
             yield
 
-    def load(self) -> GatewaySettings:
-        """Return the settings so far, with what is held.
+    def load(self, more: Mapping[Name, Any] | None = None) -> GatewaySettings:
+        """Return the settings so far, with what is held and more.
 
         Raises:
             ConfigError: as `common.settings.load`.
         """
-        return self._load({})
-
-    def _load(self, more: Mapping[Name, Any]) -> GatewaySettings:
         settings = load(
             GatewaySettings,
             file=self.file if self.file.exists() else None,
             environ=self._environ,
             secrets_dir=self.secrets if self.secrets.exists() else None,
-            overrides=_nested(self.held | dict(more)),
+            overrides=_nested(self.held | dict(more or {})),
         )
         self.subject.served = self.subject.loaded = settings
         return settings
@@ -97,7 +94,7 @@ class Draft:
         Raises:
             ConfigError: ``config.invalid`` and the like; then it does not count.
         """
-        self._load({name: value})
+        self.load({name: value})
         self.held[name] = value
 
     def put(self, name: Name, value: Any) -> None:
@@ -107,7 +104,7 @@ class Draft:
             ConfigError: ``config.invalid`` and the like; or ``init.overridden`` (name, how): what
                 was written does not count.
         """
-        wanted = _value(self._load({name: value}), name)
+        wanted = _value(self.load({name: value}), name)
         self.held.pop(name, None)
         if self.value(name) == wanted:
             return

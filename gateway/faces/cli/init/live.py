@@ -30,7 +30,7 @@ from gateway.faces.cli.devices import await_machine, make_code
 from gateway.faces.cli.init import texts
 from gateway.faces.cli.service import check_seen
 from gateway.flow.alarms import read_noted
-from gateway.store import Connection, audit, outbox_admin
+from gateway.store import audit, outbox_admin
 
 if TYPE_CHECKING:
     from gateway.faces.cli.init.flow import Setup
@@ -177,12 +177,8 @@ def greet(setup: Setup, gateway: Running) -> None:
             screen.tell(texts.GREET_LATER)
             return
     with console.open_store() as store:
-        store.write(_note_greeting, setup.user, at_ms=now_ms())
+        store.write(lambda conn: audit.append(conn, GREETED, now_ms(), user=setup.user))
     screen.tell(texts.GREETED, user=setup.user)
-
-
-def _note_greeting(conn: Connection, user: str, *, at_ms: int) -> None:
-    audit.append(conn, GREETED, at_ms, user=user)
 
 
 async def _send(setup: Setup, text: str) -> SendOutcome:
