@@ -15,6 +15,7 @@ from gateway.base.identity import Seal
 from gateway.base.messages import UNREADABLE, InboundMessage
 from gateway.flow import access, commands
 from gateway.flow.access import IntakePolicy
+from gateway.flow.alarms import Alarms
 from gateway.flow.commands import Answer, MemberRequest
 from gateway.flow.replies import Speaker
 from gateway.store import Connection, Store, inbound, members, outbox
@@ -23,13 +24,6 @@ MAX_TEXT_BYTES: Final = 8192
 ENTERED: Final = "enter_agent"  # a member opened the app (page 90240)
 # What is said once in a while only, however often it is deserved; in seconds.
 _ONCE_IN: Final = {"access.stranger": 86_400, "access.too-fast": 60}
-
-
-class Announcer(Protocol):
-    """What intake knows of the alarms."""
-
-    def announce(self, conn: Connection, event: str, *, app: str, at_ms: int) -> None:
-        """Record and tell what the channel does with an app, if the event says that."""
 
 
 class Sender(Protocol):
@@ -72,7 +66,7 @@ class Intake:
         self,
         store: Store,
         policy: IntakePolicy,
-        alarms: Announcer,
+        alarms: Alarms,
         *,
         seal: Seal,
         clock: Clock,
