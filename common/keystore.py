@@ -252,7 +252,8 @@ def _chosen_backend() -> tuple[Backend, str] | None:
 
         chosen = core.load_env() or core.load_config()
         for backend in getattr(chosen, "backends", [chosen]) if chosen else _usable_backends():
-            if name := ALLOWED_BACKENDS.get(_class_name(backend)):
+            kind = type(backend)
+            if name := ALLOWED_BACKENDS.get(f"{kind.__module__}.{kind.__qualname__}"):
                 return backend, name
     except Exception:  # noqa: BLE001  any backend of the system may fail to load in its own way
         return None
@@ -267,10 +268,6 @@ def _usable_backends() -> Iterator[Backend]:
         with suppress(Exception):  # as many ways to say that it is not there
             found.append(core.load_keyring(name))
     yield from sorted(found, key=lambda backend: backend.priority, reverse=True)
-
-
-def _class_name(backend: object) -> str:
-    return f"{type(backend).__module__}.{type(backend).__qualname__}"
 
 
 def _path_of(directory: Path, name: str) -> Path:

@@ -80,7 +80,10 @@ def open_log(
         return head | {"component": component} | dict(facts)
 
     def clean(_logger: WrappedLogger, _method: str, facts: _Facts) -> _Facts:
-        return {_word(name): _value(value, known.spellings) for name, value in facts.items()}
+        return {
+            _NOT_IN_NAMES.sub("_", name[:40]): _value(value, known.spellings)
+            for name, value in facts.items()
+        }
 
     written = stream or sys.stderr  # None where whoever started us has closed it
     as_text = _for_a_person if written and written.isatty() else _as_line
@@ -147,10 +150,6 @@ def _value(value: object, known: tuple[str, ...]) -> str | int | float | bool | 
     # Bounded before the costlier rules look at it, with room for what they take out.
     text = without_spellings(str(value), known)[: 8 * MAX_VALUE_BYTES]
     return one_line(redact(text), MAX_VALUE_BYTES)
-
-
-def _word(name: str) -> str:
-    return _NOT_IN_NAMES.sub("_", name[:40])
 
 
 def _as_json(_logger: WrappedLogger, _method: str, facts: _Facts) -> str:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -42,8 +42,8 @@ _TOOL_S: Final = 90.0  # longer than a service takes to stop
 _LOOK_S: Final = 0.2
 _TOLD_LINES: Final = 12
 _ASKED: Final = (
-    *("ActiveEnterTimestamp", "ActiveState", "ExecMainCode", "ExecMainStatus", "FragmentPath"),
-    *("LoadState", "MainPID", "NRestarts", "Result", "SubState", "UnitFileState"),
+    *("ActiveEnterTimestamp", "ActiveState", "ExecMainCode", "ExecMainStatus", "LoadState"),
+    *("MainPID", "NRestarts", "Result", "SubState", "UnitFileState"),
 )
 
 
@@ -250,16 +250,15 @@ def status(service: Service, *, as_json: bool) -> int:
     if as_json:
         import json
 
-        known = {name: getattr(now, name) for name in Standing.__slots__}
-        service.tell(json.dumps({"unit": str(service.file), **known}, indent=2))
+        service.tell(json.dumps({"unit": str(service.file), **asdict(now)}, indent=2))
         return code
     lang = service.lang
     boot = "boot" if service.system else "login"
     rows = [("unit", str(service.file) if now.installed else say(WORDS["missing"], lang))]
     if now.installed:
         rows.append(("enabled", say(WORDS[f"at-{boot}" if now.enabled else "by-hand"], lang)))
-    running = f"state-{now.state}" if f"state-{now.state}" in WORDS else "state-inactive"
-    rows.append(("state", say(WORDS[running], lang, since=now.since or "?", pid=now.pid)))
+    running = WORDS.get(f"state-{now.state}", WORDS["state-inactive"])
+    rows.append(("state", say(running, lang, since=now.since or "?", pid=now.pid)))
     if now.installed:
         rows += [("restarts", str(now.restarts)), ("last-exit", _ending(now, lang))]
     if not service.system and not service.launchd and now.installed:

@@ -13,7 +13,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final, TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -75,11 +75,7 @@ class Signed:
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return them as they stand in the query."""
-        return [
-            ("msg_signature", self.msg_signature),
-            ("timestamp", self.timestamp),
-            ("nonce", self.nonce),
-        ]
+        return [*asdict(self).items()]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from common.sentences import Lang, say
@@ -69,8 +70,8 @@ def json_of(results: Sequence[Result], *, at_s: int) -> str:
                 "required": one.check.required,
                 "good": one.finding.good,
                 "seen": one.finding.seen,
-                "what": {"en": one.check.what.en, "zh": one.check.what.zh},
-                "why": {"en": one.check.why.en, "zh": one.check.why.zh},
+                "what": asdict(one.check.what),
+                "why": asdict(one.check.why),
             }
             for one in results
         ],

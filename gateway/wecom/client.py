@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 import re
 from collections import OrderedDict, deque
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from common.errors import CodexBridgeError, ConfigError, UnavailableError
 from common.redact import redact, redact_known
 from common.text import CHAT_BYTES, one_line
 from gateway.base.messages import COPIES_S, Handle, SendOutcome
+from gateway.base.settings import is_loopback
 
 TIMEOUT_S: Final = 10.0
 MAX_ANSWER_BYTES: Final = 65_536
@@ -188,7 +188,8 @@ class WeComClient:
             return not_sendable("wecom.bad-user")
         wait_s = self._pace.take(user, self._clock.now().mono, yields=yields)
         if wait_s > 0:
-            return too_soon(wait_s)
+            # WeCom's pace leaves no room for it yet.
+            return SendOutcome("retry", None, "wecom.pace", wait_s, "wecom.pace", tried=False)
         body = {"agentid": self._agent_id, **message}
         try:
             token = await self._valid_token(dead=None)
@@ -354,14 +355,11 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 def _refuse_insecure(api_base: str) -> None:
     parts = urlsplit(api_base)
-    if parts.scheme == "https" and parts.hostname:
-        return
-    try:
-        if parts.scheme == "http" and ipaddress.ip_address(parts.hostname or "").is_loopback:
-            return
-    except ValueError:
-        pass
-    raise ConfigError("config.insecure-url", name="wecom.api_base")
+    is_safe = parts.scheme == "https" or (
+        parts.scheme == "http" and is_loopback(parts.hostname or "")
+    )
+    if not (parts.hostname and is_safe):
+        raise ConfigError("config.insecure-url", name="wecom.api_base")
 
 
 def errcode_of(answer: Mapping[str, Any]) -> int | None:
@@ -424,11 +422,6 @@ def judge_status(status: int, *, sending: bool) -> SendOutcome:
 def not_sendable(code: str) -> SendOutcome:
     """Return the outcome of a message that can never be sent, found out before any try."""
     return SendOutcome("permanent", None, code, 0.0, code, tried=False)
-
-
-def too_soon(wait_s: float) -> SendOutcome:
-    """Return the outcome of a message for which WeCom's pace leaves no room yet."""
-    return SendOutcome("retry", None, "wecom.pace", wait_s, "wecom.pace", tried=False)
 
 
 def cut_off(error: aiohttp.ClientError) -> SendOutcome:
