@@ -175,8 +175,7 @@ def _body(make: Callable[[Probe, str], bytes]) -> Probing:
     """Take a good message in another envelope."""
 
     def run(probe: Probe) -> Finding:
-        encrypted = probe.seal(probe.message())
-        return taken(probe.post(probe.sign(encrypted).pairs(), make(probe, encrypted)))
+        return taken(probe.post_made(make))
 
     return run
 

@@ -48,18 +48,16 @@ def _refuses_sealed(make: Callable[[Probe], str]) -> Probing:
     """Refuse an Encrypt that is signed as it should be, and wrong inside."""
 
     def run(probe: Probe) -> Finding:
-        encrypted = make(probe)
-        return refused(probe, probe.post(probe.sign(encrypted).pairs(), probe.envelope(encrypted)))
+        return refused(probe, probe.post_sealed(make(probe)))
 
     return run
 
 
-def _refuses_body(make: Callable[[Probe, str], bytes]) -> Probing:
+def _refuses_body(make: Callable[[Probe, str], bytes], *, method: str = "POST") -> Probing:
     """Refuse a body, although its parameters fit the Encrypt that it should hold."""
 
     def run(probe: Probe) -> Finding:
-        encrypted = probe.seal(probe.message())
-        return refused(probe, probe.post(probe.sign(encrypted).pairs(), make(probe, encrypted)))
+        return refused(probe, probe.post_made(make, method=method))
 
     return run
 
@@ -89,18 +87,6 @@ def _signed_oddly(*, skew_s: int = 0, nonce: str = "") -> Probing:
     return run
 
 
-def _forged(probe: Probe) -> Finding:
-    encrypted = probe.seal(probe.message())
-    signed = replace(probe.sign(encrypted), msg_signature=secrets.token_hex(20))
-    return refused(probe, probe.post(signed.pairs(), probe.envelope(encrypted)))
-
-
-def _tampered(probe: Probe) -> Finding:
-    encrypted = probe.seal(probe.message())
-    pairs = probe.sign(encrypted).pairs()
-    return refused(probe, probe.post(pairs, probe.envelope(flipped(encrypted))))
-
-
 def _shifted(probe: Probe) -> Finding:
     encrypted = probe.seal(probe.message())
     signed = probe.sign(encrypted)
@@ -111,19 +97,14 @@ def _shifted(probe: Probe) -> Finding:
 
 
 def _alike(probe: Probe) -> Finding:
-    def shape(encrypted: str, *, forged: bool) -> tuple[int, int]:
-        signed = probe.sign(encrypted)
-        if forged:
-            signed = replace(signed, msg_signature=secrets.token_hex(20))
-        seen = probe.post(signed.pairs(), probe.envelope(encrypted))
-        return seen.status, len(seen.body)
-
     good = probe.seal(probe.message())
-    shapes = {
-        shape(good, forged=True),
-        shape(_wrong_padding(probe), forged=False),
-        shape(_of_receiver(b"ww0000000000000000")(probe), forged=False),
-    }
+    forged = replace(probe.sign(good), msg_signature=secrets.token_hex(20))
+    answers = (
+        probe.post(forged.pairs(), probe.envelope(good)),
+        probe.post_sealed(_wrong_padding(probe)),
+        probe.post_sealed(_of_receiver(b"ww0000000000000000")(probe)),
+    )
+    shapes = {(seen.status, len(seen.body)) for seen in answers}
     statuses = ", ".join(f"HTTP {status}" for status, _ in sorted(shapes) if status)
     return Finding(len(shapes) == 1, told(W.NAMED, names=statuses) if statuses else Seen(0).told())
 
@@ -181,8 +162,7 @@ def _with_entity(_probe: Probe, encrypted: str) -> bytes:
 def _bomb(probe: Probe) -> Finding:
     entities = "".join(f'<!ENTITY e{number} "{f"&e{number - 1};" * 10}">' for number in range(1, 9))
     body = f'<!DOCTYPE xml [<!ENTITY e0 "x">{entities}]><xml><Encrypt>&e8;</Encrypt></xml>'
-    encrypted = probe.seal(probe.message())
-    seen = probe.post(probe.sign(encrypted).pairs(), body.encode())
+    seen = probe.post_made(lambda *_: body.encode())
     answer = refused(probe, seen)
     return Finding(answer.good and seen.took_s < ANSWER_S, seen.told())
 
@@ -195,8 +175,7 @@ def _external(probe: Probe) -> Finding:
             f'<!DOCTYPE xml [<!ENTITY e SYSTEM "http://127.0.0.1:{port}/x">]>'
             "<xml><Encrypt>&e;</Encrypt></xml>"
         )
-        encrypted = probe.seal(probe.message())
-        seen = probe.post(probe.sign(encrypted).pairs(), body.encode())
+        seen = probe.post_made(lambda *_: body.encode())
         try:
             trap.accept()[0].close()
             fetched = True
@@ -217,21 +196,10 @@ def _double(*, signed_last: bool) -> Probing:
 
 
 def _large(probe: Probe) -> Finding:
-    encrypted = probe.seal(probe.message())
-    body = probe.envelope(encrypted) + b" " * LARGE
-    seen = probe.post(probe.sign(encrypted).pairs(), body)
+    seen = probe.post_made(lambda _, encrypted: probe.envelope(encrypted) + b" " * LARGE)
     # A server may also cut the line while the body is still on its way.
     cut = seen.status == 0 and seen.took_s < ANSWER_S
     return Finding(cut or (400 <= seen.status < 500 and seen.status != TOO_MANY), seen.told())
-
-
-def _method(name: str) -> Probing:
-    def run(probe: Probe) -> Finding:
-        encrypted = probe.seal(probe.message())
-        pairs, body = probe.sign(encrypted).pairs(), probe.envelope(encrypted)
-        return refused(probe, probe.post(pairs, body, method=name))
-
-    return run
 
 
 # What is looked at over all of it.
@@ -286,8 +254,12 @@ def _syntax() -> Iterator[Check]:
 
 CHECKS: Final[tuple[Check, ...]] = (
     check("refuse.alike", "alike", _alike, required=False),
-    check("refuse.forged", "forged", _forged),
-    check("refuse.tampered", "forged", _tampered),
+    check("refuse.forged", "forged", _malformed("msg_signature", lambda _: secrets.token_hex(20))),
+    check(
+        "refuse.tampered",
+        "forged",
+        _refuses_body(lambda probe, sealed: probe.envelope(flipped(sealed))),
+    ),
     *_syntax(),
     check("refuse.stale", "replay", _signed_oddly(skew_s=-HOUR_S)),
     check("refuse.future", "replay", _signed_oddly(skew_s=HOUR_S)),
@@ -326,8 +298,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check("refuse.bomb", "bomb", _bomb),
     check("refuse.external", "external", _external),
     check("refuse.large", "large", _large),
-    check("refuse.put", "method", _method("PUT")),
-    check("refuse.delete", "method", _method("DELETE")),
+    check("refuse.put", "method", _refuses_body(Probe.envelope, method="PUT")),
+    check("refuse.delete", "method", _refuses_body(Probe.envelope, method="DELETE")),
     check("all.no-failure", "failure", _no_failures),
     check("all.no-traces", "traces", _no_traces),
     check("all.no-body", "traces", _no_bodies, required=False),

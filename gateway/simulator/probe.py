@@ -11,7 +11,7 @@ import re
 import secrets
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Final, TypeAlias
@@ -164,8 +164,16 @@ class Probe:
 
     def post_plain(self, plain: bytes) -> Seen:
         """Send a message as WeCom does."""
-        encrypted = self.seal(plain)
+        return self.post_sealed(self.seal(plain))
+
+    def post_sealed(self, encrypted: str) -> Seen:
+        """Send an Encrypt, signed as it should be."""
         return self.post(self.sign(encrypted).pairs(), self.envelope(encrypted))
+
+    def post_made(self, make: Callable[[Probe, str], bytes], *, method: str = "POST") -> Seen:
+        """Send what is made of a good message's Encrypt, with the parameters of that."""
+        encrypted = self.seal(self.message())
+        return self.post(self.sign(encrypted).pairs(), make(self, encrypted), method=method)
 
     # requests as they are made up
 
