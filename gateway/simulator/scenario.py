@@ -270,15 +270,10 @@ class Run:
         return max((one["number"] for part in feed.values() for one in part), default=0)
 
     def _outcome(
-        self,
-        sentence: Sentence,
-        found_sentence: Sentence,
-        *,
-        good: bool,
-        step: Step,
-        who: Mapping[str, str],
-        found: Mapping[str, Any],
+        self, step: Step, who: Mapping[str, str], found: Sentence, *, good: bool, **told: object
     ) -> Outcome:
+        table = S.EXPECTED if step.verb == "expect" else S.STEPS
+        sentence = table[step.value if step.verb == "expect" else step.verb]
         value = step.value if isinstance(step.value, str) else ""
         if step.verb in ("fault", "clear") and value in S.FAULTS:
             label = say(S.FAULTS[value], self._lang)
@@ -286,8 +281,8 @@ class Run:
         elif step.verb in _CHOICES and value in S.VALUES:
             value = say(S.VALUES[value], self._lang)
         facts = {"value": value, **who, **step.options}
-        told = (say(sentence, self._lang, **facts), say(found_sentence, self._lang, **found))
-        return Outcome(good, *map(reveal, told))
+        said = (say(sentence, self._lang, **facts), say(found, self._lang, **told))
+        return Outcome(good, *map(reveal, said))
 
     def _callback(self, step: Step, who: dict[str, Any]) -> Outcome:
         """A member writes, clicks or comes; or a callback is repeated: all end with a status."""
@@ -301,14 +296,9 @@ class Run:
             case _:
                 asked = self._simulator.ask("repeat", renewed=step.value == "renewed")
         status = asked["status"]
-        return self._outcome(
-            S.STEPS[step.verb],
-            S.FOUND_STATUS if status else S.FOUND_SILENCE,
-            good=status == step.options.get("status", 200),
-            step=step,
-            who=who,
-            found={"status": status},
-        )
+        found = S.FOUND_STATUS if status else S.FOUND_SILENCE
+        good = status == step.options.get("status", 200)
+        return self._outcome(step, who, found, good=good, status=status)
 
     def _bubble(self, who: Mapping[str, str]) -> int:
         cards = [
@@ -326,35 +316,24 @@ class Run:
         card = step.value | {"task_id": task_id}
         message = {"touser": who["user"], "msgtype": "template_card", "template_card": card}
         said = self._simulator.ask("call", app=who["app"], message=message)
-        return self._outcome(
-            S.STEPS["card"],
-            S.FOUND_ERRCODE,
-            good=said["errcode"] == 0,
-            step=step,
-            who=who,
-            found={"errcode": said["errcode"], "errmsg": said["errmsg"]},
-        )
+        facts = {"errcode": said["errcode"], "errmsg": said["errmsg"]}
+        return self._outcome(step, who, S.FOUND_ERRCODE, good=said["errcode"] == 0, **facts)
 
     def _fault(self, step: Step, who: dict[str, Any]) -> Outcome:
         options = {name: value for name, value in step.options.items() if name not in self._who}
         self._broken.add(who["app"])
         self._simulator.ask("fault", app=who["app"], name=step.value, on=True, **options)
-        return self._done(step, who)
+        return self._outcome(step, who, S.FOUND_DONE, good=True)
 
     def _clear(self, step: Step, who: dict[str, Any]) -> Outcome:
         name = "" if step.value == "all" else step.value
         self._simulator.ask("fault", app=who["app"], name=name, on=False)
-        return self._done(step, who)
+        return self._outcome(step, who, S.FOUND_DONE, good=True)
 
     def _tokens(self, step: Step, who: dict[str, Any]) -> Outcome:
         later = {name: step.options[name] for name in ("seconds",) if name in step.options}
         self._simulator.ask("tokens", app=who["app"], how=step.value, **later)
-        return self._done(step, who)
-
-    def _done(self, step: Step, who: dict[str, Any]) -> Outcome:
-        return self._outcome(
-            S.STEPS[step.verb], S.FOUND_DONE, good=True, step=step, who=who, found={}
-        )
+        return self._outcome(step, who, S.FOUND_DONE, good=True)
 
     def _expect(self, step: Step, who: dict[str, Any]) -> Outcome:
         within_s = step.options.get("within", 10)
@@ -382,10 +361,9 @@ class Run:
             "text": _beginning(answers[0]) if answers else "",
             "why": failed[0] if failed else "",
         }
-        told = S.EXPECTED[step.value]
         options = {"within": within_s, "call": "", "errcode": "", "contains": ""}
         full = Step(step.verb, step.value, {**options, **step.options})
-        return self._outcome(told, sentence, good=good, step=full, who=who, found=found)
+        return self._outcome(full, who, sentence, good=good, **found)
 
     def _look(self, step: Step, who: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
         """Return answers to the member, calls that failed, and calls of the kind looked for."""
