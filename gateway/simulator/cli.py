@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from common.sentences import Lang, Sentence, say
 from common.terminal import cells, wrap
@@ -53,7 +53,7 @@ def _within(value: float, most: int) -> float:
     return value
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parser(subparsers: _Actions, lang: Lang) -> None:
     """Add both subcommands."""
     demo = subparsers.add_parser("demo", description=say(S.DEMO_SUMMARY, lang))
     demo.set_defaults(run=run)
@@ -73,18 +73,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser], 
     actions = sim.add_subparsers(dest="action", metavar="COMMAND")
     _add_init(actions, lang)
     _add_members(actions, lang)
-    _add_run(actions, lang)
     _add_check(actions, lang)
-    _add_console(actions, lang)
-    _add_errors(actions, lang)
+    _add_wecom(actions, lang)
 
 
-_Actions = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
+# argparse has no public name for it
+_Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
 
-def _add(
-    actions: _Actions[argparse.ArgumentParser], name: str, what: Sentence, lang: Lang
-) -> argparse.ArgumentParser:
+def _add(actions: _Actions, name: str, what: Sentence, lang: Lang) -> argparse.ArgumentParser:
     """Add what talks to a running simulator."""
     parser = actions.add_parser(name, help=say(what, lang), description=say(what, lang))
     parser.add_argument("--port", type=port, help=say(S.HELP_PAGE_PORT, lang))
@@ -92,7 +89,7 @@ def _add(
     return parser
 
 
-def _add_init(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+def _add_init(actions: _Actions, lang: Lang) -> None:
     init = actions.add_parser("init", help=say(S.SIM_INIT, lang), description=say(S.SIM_INIT, lang))
     init.add_argument("--port", type=port, default=8790, help=say(S.HELP_SIM_PORT, lang))
     init.add_argument(
@@ -111,7 +108,7 @@ def _add_init(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     init.add_argument("--corp", help=say(S.HELP_FURTHER_CORP, lang), **further)  # type: ignore[arg-type]  # as above
 
 
-def _add_members(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+def _add_members(actions: _Actions, lang: Lang) -> None:
     send = _add(actions, "send", S.SIM_SEND, lang)
     send.add_argument("text", help=say(S.HELP_TEXT, lang))
     _add_user(send, MEMBER, lang)
@@ -120,6 +117,9 @@ def _add_members(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None
     )
     repeat = _add(actions, "repeat", S.SIM_REPEAT, lang)
     repeat.add_argument("--renewed", action="store_true", help=say(S.HELP_REPEAT_RENEWED, lang))
+    play = _add(actions, "run", S.SIM_RUN, lang)
+    play.add_argument("name", nargs="?", help=say(S.HELP_SCENARIO, lang))
+    _add_user(play, MEMBER, lang)
 
 
 def _add_user(parser: argparse.ArgumentParser, user: str, lang: Lang) -> None:
@@ -128,13 +128,7 @@ def _add_user(parser: argparse.ArgumentParser, user: str, lang: Lang) -> None:
     )
 
 
-def _add_run(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
-    play = _add(actions, "run", S.SIM_RUN, lang)
-    play.add_argument("name", nargs="?", help=say(S.HELP_SCENARIO, lang))
-    _add_user(play, MEMBER, lang)
-
-
-def _add_check(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+def _add_check(actions: _Actions, lang: Lang) -> None:
     check = actions.add_parser(
         "check", help=say(S.SIM_CHECK, lang), description=say(S.SIM_CHECK, lang)
     )
@@ -152,14 +146,11 @@ def _add_check(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     check.add_argument("--json", action="store_true", help=say(S.HELP_JSON, lang))
 
 
-def _add_console(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
+def _add_wecom(actions: _Actions, lang: Lang) -> None:
     save = _add(actions, "save", S.SIM_SAVE, lang)
     save.add_argument("url", metavar="URL", help=say(S.HELP_SAVED_URL, lang))
     trust = _add(actions, "trust", S.SIM_TRUST, lang)
     trust.add_argument("address", metavar="ADDRESS", help=say(S.HELP_TRUSTED, lang))
-
-
-def _add_errors(actions: _Actions[argparse.ArgumentParser], lang: Lang) -> None:
     fault = _add(actions, "fault", S.SIM_FAULT, lang)
     fault.add_argument("name", nargs="?", default="", help=say(S.HELP_FAULT, lang))
     fault.add_argument("--off", action="store_true", help=say(S.HELP_OFF, lang))

@@ -108,13 +108,14 @@ class Demo:
         typed = _lines_of(sys.stdin) if self._terminal else iter(lambda: None, "")
         self._screen.gap()
         while True:
-            self._check_children()
+            if child := self._children.ended():
+                raise UnavailableError("demo.part-ended", name=child.name, why=child.last())
             for bubble in _drain(self._heard):
                 self._screen.bubble(bubble)
                 if bubble["sender"] == "app":
                     self._offer_approval()
             if self._lines and not self._parts.open_tasks():
-                self._write(self._lines.pop(0))
+                self._parts.chat.say(MEMBER, self._lines.pop(0))
             line = next(typed)
             if line is None:
                 if not self._terminal:
@@ -134,13 +135,10 @@ class Demo:
             self._children.in_front(words)
             self._screen.gap()
         elif line.lower().startswith(("@dev", "＠dev")):
-            self._write(line)
+            self._parts.chat.say(MEMBER, line)
         elif line:
             self._screen.tell(S.DEMO_CHAT_ONLY)
         return True
-
-    def _write(self, line: str) -> None:
-        self._parts.chat.say(MEMBER, line)
 
     def _offer_approval(self, *, wanted: Sequence[str] = (), here: bool = False) -> bool:
         """Put what waits in front of the person; ``here`` at this terminal, whatever else opens."""
@@ -152,29 +150,21 @@ class Demo:
             return False
         short_id = fresh[-1]  # the list begins with the newest; the oldest is asked first
         self._offered.add(short_id)
-        if not here and self._parts.has_windows():
-            self._say_of_window(short_id)
-            return True
+        in_window = not here and self._parts.has_windows()
         if not self._terminal:
-            self._screen.call(S.DEMO_NO_TERMINAL, short_id=short_id, home=self._home)
+            alone = S.DEMO_WINDOW_ALONE if in_window else S.DEMO_NO_TERMINAL
+            self._screen.call(alone, short_id=short_id, home=self._home)
             return True
-        self._screen.call(S.DEMO_WAITING, short_id=short_id)
-        self._children.in_front(["approve", short_id])
-        self._screen.gap()
-        self._hear_of(short_id)
-        if any(task["short_id"] == short_id for task in self._parts.open_tasks()):
-            self._screen.tell(S.DEMO_UNDECIDED, short_id=short_id)
+        self._screen.call(S.DEMO_WINDOW if in_window else S.DEMO_WAITING, short_id=short_id)
+        if not in_window:
+            self._children.in_front(["approve", short_id])
+            self._screen.gap()
+            self._hear_of(short_id)
+            if any(task["short_id"] == short_id for task in self._parts.open_tasks()):
+                self._screen.tell(S.DEMO_UNDECIDED, short_id=short_id)
         self._screen.tell(S.DEMO_PROMPT)
         self._screen.gap()
         return True
-
-    def _say_of_window(self, short_id: str) -> None:
-        if not self._terminal:
-            self._screen.call(S.DEMO_WINDOW_ALONE, short_id=short_id, home=self._home)
-            return
-        self._screen.call(S.DEMO_WINDOW, short_id=short_id)
-        self._screen.tell(S.DEMO_PROMPT)
-        self._screen.gap()
 
     def _hear_of(self, short_id: str) -> None:
         """Show what the chat hears of a task that has ended, before anything else is asked."""
@@ -200,10 +190,6 @@ class Demo:
                     self._heard.put(bubble)
             except CodexBridgeError:
                 return
-
-    def _check_children(self) -> None:
-        if child := self._children.ended():
-            raise UnavailableError("demo.part-ended", name=child.name, why=child.last())
 
 
 def _new_home(keep: Path | None) -> Path:
