@@ -251,10 +251,7 @@ class Doctor:
         return self._said(finding, self._lang)._asdict()
 
     def _one(self, one: Examined) -> dict[str, Any]:
-        facts = {
-            name: value.en if isinstance(value, Sentence) else listed(value, "en")
-            for name, value in one.finding.facts.items()
-        }
+        facts = {name: listed(value, "en") for name, value in one.finding.facts.items()}
         told: dict[str, Any] = {lang: self._said(one.finding, lang)._asdict() for lang in LANGS}
         return {
             "check": one.check.name,
@@ -296,11 +293,10 @@ async def mend(
 
 
 def _shown(finding: Finding, lang: Lang) -> dict[str, str]:
-    told = {
-        name: say(value, lang) if isinstance(value, Sentence) else listed(value, lang)
+    return {
+        name: one_line(listed(value, lang), _FACT_BYTES) or "—"
         for name, value in finding.facts.items()
     }
-    return {name: one_line(value, _FACT_BYTES) or "—" for name, value in told.items()}
 
 
 def is_well(found: Iterable[Examined]) -> bool:
