@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
-from aiohttp.typedefs import Handler, Middleware
+from aiohttp.typedefs import Handler
 
 from common.errors import UnavailableError
 from common.logs import Log
@@ -173,23 +173,18 @@ class _Patience:
         self._busy: set[asyncio.BaseTransport] = set()
         self._until: dict[asyncio.BaseTransport, float] = {}
 
-    @property
-    def note(self) -> Middleware:
-        """The middleware that tells when a connection is at work."""
-
-        @web.middleware
-        async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-            transport = request.transport
-            if transport is None:
-                return await handler(request)
-            self._busy.add(transport)
-            try:
-                return await handler(request)
-            finally:
-                self._busy.discard(transport)
-                self._until[transport] = _now() + KEEPALIVE_SECONDS
-
-        return middleware
+    @web.middleware
+    async def note(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Tell when a connection is at work."""
+        transport = request.transport
+        if transport is None:
+            return await handler(request)
+        self._busy.add(transport)
+        try:
+            return await handler(request)
+        finally:
+            self._busy.discard(transport)
+            self._until[transport] = _now() + KEEPALIVE_SECONDS
 
     async def run(self, runner: web.AppRunner) -> None:
         """Look around until cancelled."""
