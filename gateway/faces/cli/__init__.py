@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gateway.base.settings import GatewaySettings
     from gateway.store.runner import AdminStore
 
+# argparse has no public name for it
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 Command: TypeAlias = "Callable[[argparse.Namespace, Console], int]"  # returns the exit code
 
 
@@ -147,9 +149,7 @@ class Console:
         return then.strftime(form or f"%Y-%m-%d %H:%M {then.isoformat()[-6:]}")
 
 
-def described(
-    to: argparse._SubParsersAction[argparse.ArgumentParser], name: str, what: Sentence, lang: Lang
-) -> argparse.ArgumentParser:
+def described(to: Subparsers, name: str, what: Sentence, lang: Lang) -> argparse.ArgumentParser:
     """Add a command with its description and the options that all of them take."""
     parser = to.add_parser(name, help=say(what, lang), description=say(what, lang))
     add_files(parser, lang)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import Command, Console, add_json, described, now_ms
+from gateway.faces.cli import Command, Console, Subparsers, add_json, described, now_ms
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from common.audit_reader import AuditReader
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     audit = described(actions, "audit", texts.AUDIT, lang)
     does = audit.add_subparsers(dest="does", required=True, metavar="COMMAND")

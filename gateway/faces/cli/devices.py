@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, Sentence, say
-from gateway.faces.cli import Command, Console, add_json, described, now, now_ms
+from gateway.faces.cli import Command, Console, Subparsers, add_json, described, now, now_ms
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ TAKE_SECONDS: Final = 10.0  # for connected machines to follow, before --now dro
 ROTATE_POLL_SECONDS: Final = 0.25
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     devices = described(actions, "devices", texts.DEVICES, lang)
     devices.add_argument("--all", action="store_true", help=say(texts.DEVICES_ALL, lang))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import described
+from gateway.faces.cli import Subparsers, described
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ NAME: Final = "doctor"
 WATCH_S: Final = 5.0
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     how = described(actions, NAME, texts.DOCTOR, lang).add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help=say(texts.JSON, lang))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import Command, Console, add_json, described, now, now_ms
+from gateway.faces.cli import Command, Console, Subparsers, add_json, described, now, now_ms
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROLES: Final = ("member", "approver", "admin")  # those of the store, which no help text loads
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     member = described(actions, "member", texts.MEMBER, lang)
     changes = member.add_subparsers(dest="change", required=True, metavar="COMMAND")

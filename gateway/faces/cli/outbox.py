@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import Command, Console, add_json, described, now_ms
+from gateway.faces.cli import Command, Console, Subparsers, add_json, described, now_ms
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LISTED: Final = 100
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     outbox = described(actions, "outbox", texts.OUTBOX, lang)
     add_json(outbox, lang)

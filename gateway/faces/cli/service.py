@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from common.errors import ConfigError, InputError
 from common.sentences import Lang, say
-from gateway.faces.cli import described
+from gateway.faces.cli import Subparsers, described
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _STATES: Final = Path("/var/lib")
 _HEALTH_S: Final = 1.0
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     from common.service import add_actions
 

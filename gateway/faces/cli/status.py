@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang
-from gateway.faces.cli import Command, Console, add_json, described
+from gateway.faces.cli import Command, Console, Subparsers, add_json, described
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _STORE: Final = {"disk", "ready"}
 MARKS: Final = {True: "✓", False: "✗"}
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     add_json(described(actions, "status", texts.STATUS, lang), lang)
 

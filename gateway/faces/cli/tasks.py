@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import Command, Console, add_json, described
+from gateway.faces.cli import Command, Console, Subparsers, add_json, described
 from gateway.faces.cli import sentences as texts
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ LISTED: Final = 100  # unless another number is asked for
 MOST: Final = 10_000
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     tasks = described(actions, "tasks", texts.TASKS, lang)
     tasks.add_argument("--all", action="store_true", help=say(texts.TASKS_ALL, lang))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from common.sentences import Lang, say
-from gateway.faces.cli import add_json, described
+from gateway.faces.cli import Subparsers, add_json, described
 from gateway.faces.cli.init import texts
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAME: Final = "init"
 
 
-def add_parsers(actions: argparse._SubParsersAction[argparse.ArgumentParser], lang: Lang) -> None:
+def add_parsers(actions: Subparsers, lang: Lang) -> None:
     """Declare the arguments."""
     parser = described(actions, NAME, texts.INIT, lang)
     for flag, metavar, text in texts.FLAGS:
