@@ -51,7 +51,7 @@ from gateway.base.settings import (
 from gateway.channels import ADMINS, Channels, open_channels
 from gateway.doctor import DIAGNOSES, Subject, at_start
 from gateway.faces.cli.error_texts import ERRORS
-from gateway.faces.http import Ready, guarded_app, health_routes
+from gateway.faces.http import guarded_app, health_routes
 from gateway.flow import withdrawal
 from gateway.flow.access import IntakePolicy, Limits
 from gateway.flow.alarms import NOTED_FILE, Admins, Alarms, DiskWatch
@@ -223,19 +223,15 @@ def _policy(settings: GatewaySettings) -> IntakePolicy:
     )
 
 
-def _readiness(store: SqliteRunner) -> Ready:
-    async def ready() -> Mapping[str, bool]:
-        # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
-        await store.write(lambda _conn: None)
-        return {"store": True, "disk": not store.is_full}
-
-    return ready
-
-
 def _guarded(
     settings: GatewaySettings, store: SqliteRunner, outbox: Outbox, *, clock: Clock, log: Log
 ) -> web.Application:
     apps = settings.wecom.every()
+
+    async def ready() -> Mapping[str, bool]:
+        # A writing transaction that writes nothing: it needs the writer and the lock, not the disk.
+        await store.write(lambda _conn: None)
+        return {"store": True, "disk": not store.is_full}
 
     def sending() -> Mapping[str, str | None]:
         return {app: hold.code if (hold := outbox.held.get(app)) else None for app in apps}
@@ -243,7 +239,7 @@ def _guarded(
     proxies = settings.trusted_proxies
     signed = {*(app.callback_path for app in apps.values()), LINK_PATH, PAIR_PATH}
     app = guarded_app(log=log, clock=clock, trusted_proxies=proxies, signed=signed)
-    app.add_routes(health_routes(_readiness(store), sending))
+    app.add_routes(health_routes(ready, sending))
     return app
 
 
@@ -258,7 +254,7 @@ async def _serve(
     port_file: Path | None,
 ) -> None:
     stop = stop_signal()
-    settings = _served(subject)
+    settings, clock = _served(subject), SystemClock()
     port: int = listener.getsockname()[1]
     # Left in the opposite order: first nobody is let in any more, at last the store is closed.
     async with AsyncExitStack() as until_the_end:
@@ -274,12 +270,14 @@ async def _serve(
             ring=ring,
             port=port,
             session=session,
-            clock=SystemClock(),
+            clock=clock,
             log=log,
             noted=state_dir(settings, subject.environ) / NOTED_FILE,
         )
         await gateway.upkeep.begin()
-        await _recall_pace(gateway.channels, store, SystemClock())
+        now_ms = clock.now().wall_ms
+        for to, at_ms in await store.read(messages.tried, since_ms=now_ms - RECALLED_MS):
+            gateway.channels.recall(to, max(now_ms - at_ms, 0) / 1000)
         until_the_end.push_async_callback(gateway.upkeep.end)
         until_the_end.push_async_callback(gateway.alarms.end)
         parts = {
@@ -305,12 +303,6 @@ async def _serve(
         await until_the_end.enter_async_context(looking)
         await until_stopped(stop, tasks, log=log)
         log.info("stopping")
-
-
-async def _recall_pace(channels: Channels, store: Store, clock: Clock) -> None:
-    now_ms = clock.now().wall_ms
-    for to, at_ms in await store.read(messages.tried, since_ms=now_ms - RECALLED_MS):
-        channels.recall(to, max(now_ms - at_ms, 0) / 1000)
 
 
 def _served(subject: Subject) -> GatewaySettings:

@@ -120,13 +120,15 @@ async def listening(
     app.on_shutdown.append(say_goodbye)
     patience = _Patience(head_seconds)
     app.middlewares.insert(0, patience.note)
+    logger = logging.getLogger("gateway.server")
+    logger.addFilter(_is_our_fault)
     runner = web.AppRunner(
         app,
         access_log=None,
         auto_decompress=False,  # a few bytes would cost a second of everybody's
         handle_signals=False,
         keepalive_timeout=KEEPALIVE_SECONDS,
-        logger=_server_log(),
+        logger=logger,
         shutdown_timeout=STOP_SECONDS,
     )
     await runner.setup()
@@ -223,12 +225,6 @@ class _Shortage:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _server_log() -> logging.Logger:
-    logger = logging.getLogger("gateway.server")
-    logger.addFilter(_is_our_fault)
-    return logger
 
 
 def _is_our_fault(record: logging.LogRecord) -> bool:
