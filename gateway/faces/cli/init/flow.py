@@ -91,13 +91,11 @@ MEMBER: Final = Question(
     (), texts.MEMBER, texts.MEMBER_WHERE, "--member", form=(USER_ID, texts.MEMBER_FORM)
 )
 # Whose answer it is that a finding refuses.
-_CREDENTIALS: Final[Mapping[str, Question]] = {
+_WHOSE: Final[Mapping[str, Question]] = {
     "wecom.bad-corp-id": CORP_ID,
     "wecom.bad-agent-id": AGENT_ID,
     "wecom.bad-secret": SECRET,
     "wecom.forbidden": SECRET,
-}
-_KEYS: Final[Mapping[str, Question]] = {
     "config.token": TOKEN,
     "config.encoding-aes-key": AES_KEY,
 }
@@ -172,7 +170,7 @@ class Setup:
     def enter_credentials(self) -> None:
         """Corp id, AgentId and Secret, as WeCom itself accepts them."""
         questions = (CORP_ID, AGENT_ID, SECRET)
-        found = self.settle(questions, ("wecom-token", "wecom-app"), _CREDENTIALS)
+        found = self.settle(questions, ("wecom-token", "wecom-app"))
         if found.code == "wecom.untrusted-address":
             self.screen.tell(texts.TRUST_LATER, address=found.facts["address"])
 
@@ -189,7 +187,7 @@ class Setup:
     def enter_callback_keys(self) -> None:
         """Token and EncodingAESKey: the console's, or made here."""
         self.screen.title(texts.STEP_CALLBACK)
-        self.settle((TOKEN, AES_KEY), ("callback-keys",), _KEYS)
+        self.settle((TOKEN, AES_KEY), ("callback-keys",))
 
     def add_member(self) -> None:
         """Put the first member on the allow-list, who as an admin is told of alarms as well.
@@ -296,12 +294,7 @@ class Setup:
         """Tell whether the machine of that name works for the member already."""
         return any(agent.machine == self.machine for agent in self.bound())
 
-    def settle(
-        self,
-        questions: tuple[Question, ...],
-        checks: tuple[str, ...],
-        whose: Mapping[str, Question],
-    ) -> Finding:
+    def settle(self, questions: tuple[Question, ...], checks: tuple[str, ...]) -> Finding:
         """Ask until nothing that was answered is refused, each a few times at most.
 
         Raises:
@@ -312,7 +305,7 @@ class Setup:
             for question in questions:
                 self.answer(question)
             found = self.look(*checks)
-            if (culprit := whose.get(found.code)) is None:
+            if (culprit := _WHOSE.get(found.code)) is None:
                 for name, value in list(self.draft.held.items()):
                     self.draft.put(name, value)
                 return found
