@@ -37,7 +37,6 @@ CARRIED: Final = ("CODEXBRIDGE_HOME", "SSL_CERT_DIR", "SSL_CERT_FILE")
 # Programs of the system only, never what PATH names: in a project it may name the project's own.
 TOOLS: Final = "/usr/bin:/bin:/run/current-system/sw/bin"
 _TOLD: Final = ("HOME", "USER", "LOGNAME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "TERM")
-_CARE: Final = ("install", "remove", "status", "logs")
 _TOOL_S: Final = 90.0  # longer than a service takes to stop
 _LOOK_S: Final = 0.2
 _TOLD_LINES: Final = 12
@@ -71,13 +70,16 @@ def add_actions(
     """Declare ``install``, ``remove``, ``status`` and ``logs``; they come as ``care``."""
     actions = parser.add_subparsers(dest="care", required=True, metavar="COMMAND")
     made = {}
-    for name in _CARE:
+    for name in ("install", "remove", "status", "logs"):
         about = say(WORDS[f"help-{name}"], lang)
         made[name] = actions.add_parser(name, help=about, description=about)
-    for option, name in (("dry-run", "install"), ("json", "status"), ("follow", "logs")):
-        spelt = {"dry-run": ("--dry-run", "--print"), "follow": ("-f", "--follow")}
-        text = say(WORDS[f"help-{option}"], lang)
-        made[name].add_argument(*spelt.get(option, ("--json",)), action="store_true", help=text)
+    for name, option, *flags in (
+        ("install", "dry-run", "--dry-run", "--print"),
+        ("status", "json", "--json"),
+        ("logs", "follow", "-f", "--follow"),
+    ):
+        help_text = say(WORDS[f"help-{option}"], lang)
+        made[name].add_argument(*flags, action="store_true", help=help_text)
     made["logs"].add_argument(
         "-n", "--lines", type=int, default=50, metavar="N", help=say(WORDS["help-lines"], lang)
     )

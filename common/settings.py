@@ -313,7 +313,9 @@ def _of_file(model: type[Settings], variable: str) -> str | None:
 
 
 def _read_toml(file: Path) -> dict[str, Any]:
-    raw = _read(file, MAX_FILE_BYTES, _writable, "config.file-writable-by-others")
+    raw = _read(
+        file, MAX_FILE_BYTES, lambda found: found.st_mode & 0o002, "config.file-writable-by-others"
+    )
     try:
         # A byte order mark is what an editor of another system left behind, not a fault.
         return tomllib.loads(raw.decode("utf-8-sig"))
@@ -371,10 +373,6 @@ def _read_secret(path: Path) -> str:
         return raw.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
         raise ConfigError("config.invalid", name=path.name, why="utf-8") from None
-
-
-def _writable(found: os.stat_result) -> int:
-    return found.st_mode & 0o002
 
 
 def readable_by_others(found: os.stat_result) -> int:
@@ -459,13 +457,10 @@ def _explain(model: type[Settings], error: ValidationError, file: Path | None) -
         case kind:
             # Never in pydantic's own words: they are of one language, and may quote the value.
             ours = fault.get("ctx", {}).get("error")
-            why = ours.why if isinstance(ours, UnfitError) else _form(kind)
+            form = next((why for begin, why in _FORMS if kind.startswith(begin)), "form")
+            why = ours.why if isinstance(ours, UnfitError) else form
             name = _PLACE_IN_LIST.sub("", name)  # “trusted_proxies.0” is no name of a setting
             raise ConfigError("config.invalid", name=name, why=why, file=file) from None
-
-
-def _form(kind: str) -> str:
-    return next((why for begin, why in _FORMS if kind.startswith(begin)), "form")
 
 
 def _known(model: type[Settings], path: tuple[str, ...]) -> list[str]:

@@ -32,10 +32,8 @@ def api_app(simulator: Simulator) -> web.Application:
     app = web.Application(client_max_size=MAX_BODY)
     app.add_routes(
         [
-            web.get(f"/cgi-bin/{TOKEN}", _call(simulator, TOKEN)),
-            web.get(f"/cgi-bin/{APP}", _call(simulator, APP)),
-            web.post(f"/cgi-bin/{SEND}", _call(simulator, SEND)),
-            web.post(f"/cgi-bin/{UPDATE}", _call(simulator, UPDATE)),
+            *(web.get(f"/cgi-bin/{call}", _call(simulator, call)) for call in (TOKEN, APP)),
+            *(web.post(f"/cgi-bin/{call}", _call(simulator, call)) for call in (SEND, UPDATE)),
         ]
     )
     return app
