@@ -78,7 +78,7 @@ def rows(workspace: Workspace) -> list[Row]:
     for query in (NAME, NAME.title()):
         program = ("rg", "--smart-case", "--fixed-strings", "--line-number", query)
         for finder, aim in (("ripgrep", 1.3), ("python", 3.0)):
-            ours = partial(files.search, workspace.path, query, finder=finder)
+            ours = partial(files.search_all, workspace.path, (query,), finder=finder)
             compared.append(Row(f"search {query} ({finder})", ours, program, aim))
     listed = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
     compared.append(Row("listing", partial(files.list_files, workspace.path), listed, 1.5))
@@ -100,9 +100,6 @@ def collector() -> Collector:
     async def list_files(workspace: Workspace) -> Listing:
         return await files.list_files(workspace.path)
 
-    async def search(workspace: Workspace, query: str) -> SearchResult:
-        return await files.search(workspace.path, query)
-
     async def search_all(
         workspace: Workspace, queries: Sequence[str], among: Listing
     ) -> Sequence[SearchResult]:
@@ -110,7 +107,6 @@ def collector() -> Collector:
 
     return Collector(
         list_files=list_files,
-        search=search,
         search_all=search_all,
         local_changes=local_changes,
     )

@@ -202,7 +202,6 @@ class Proposing:
     def _collector(self) -> Collector:
         return Collector(
             list_files=self._list_files,
-            search=self._search,
             local_changes=local_changes,
             search_all=self._search_all,
             last_output=self._last_output,
@@ -210,10 +209,6 @@ class Proposing:
 
     async def _list_files(self, workspace: Workspace) -> files.Listing:
         return await files.list_files(workspace.path, clock=self.clock, deny=workspace.deny)
-
-    async def _search(self, workspace: Workspace, query: str) -> files.SearchResult:
-        (found,) = await self._search_all(workspace, (query,))
-        return found
 
     async def _last_output(self, workspace: Workspace) -> bytes | None:
         """Return what the last approved command printed there, for what it says about files."""
@@ -226,7 +221,7 @@ class Proposing:
             return None  # it was removed by its age
 
     async def _search_all(
-        self, workspace: Workspace, queries: Sequence[str], listing: files.Listing | None = None
+        self, workspace: Workspace, queries: Sequence[str], listing: files.Listing
     ) -> Sequence[files.SearchResult]:
         return await files.search_all(
             workspace.path,

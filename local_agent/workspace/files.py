@@ -93,37 +93,6 @@ class SearchResult:
     skipped: Mapping[str, int]
 
 
-async def search(
-    workspace: Path,
-    query: str,
-    *,
-    limits: SearchLimits | None = None,
-    deny: Sequence[str] = (),
-    finder: Finder = "auto",
-    clock: Clock | None = None,
-) -> SearchResult:
-    """Return the lines that hold ``query`` literally.
-
-    Without a capital ASCII letter in the query, the case of ASCII letters does not matter (the
-    smart case of ripgrep).
-
-    Args:
-        workspace: Real path.
-        query: One line of text, at most 512 UTF-8 bytes.
-        limits: Bounds; what is beyond is told by ``truncated``.
-        deny: The person's own deny patterns (`Workspace.deny`).
-        finder: ``auto`` uses ripgrep where it is installed and the workspace is large.
-        clock: For the limit of seconds.
-
-    Raises:
-        InputError: ``search.query``; ``path.missing``.
-    """
-    (found,) = await search_all(
-        workspace, (query,), limits=limits, deny=deny, finder=finder, clock=clock
-    )
-    return found
-
-
 async def search_all(
     workspace: Path,
     queries: Sequence[str],
@@ -135,20 +104,23 @@ async def search_all(
     finder: Finder = "auto",
     clock: Clock | None = None,
 ) -> tuple[SearchResult, ...]:
-    """Return what `search` would for each query, all of them in one pass over the files.
+    """Return the lines that hold each query literally, in one pass over the files.
+
+    Without a capital ASCII letter in a query, the case of ASCII letters does not matter (the smart
+    case of ripgrep).
 
     Args:
         workspace: Real path.
-        queries: As of `search`.
+        queries: Lines of text, each at most 512 UTF-8 bytes.
         among: What to look into, where it is listed already.
-        limits: Bounds, those of matches for each query.
-        deny: As of `search`.
+        limits: Bounds, those of matches for each query; what is beyond is told by ``truncated``.
+        deny: The person's own deny patterns (`Workspace.deny`).
         encoding: Of files that are no UTF-8 (`Workspace.encoding`).
-        finder: As of `search`.
-        clock: As of `search`.
+        finder: ``auto`` uses ripgrep where it is installed and the workspace is large.
+        clock: For the limit of seconds.
 
     Raises:
-        InputError: as `search`.
+        InputError: ``search.query``; ``path.missing``.
     """
     needles = tuple(map(_needle, queries))
     bounds = limits or SearchLimits()

@@ -224,12 +224,14 @@ def _collector(changed: list[str]) -> Collector:
     async def list_files(workspace: Workspace) -> Listing:
         return await files.list_files(workspace.path)
 
-    async def search(workspace: Workspace, query: str) -> SearchResult:
-        return await files.search(workspace.path, query, finder="python")
+    async def search_all(
+        workspace: Workspace, queries: Sequence[str], among: Listing
+    ) -> Sequence[SearchResult]:
+        return await files.search_all(workspace.path, queries, among=among, finder="python")
 
     async def local_changes(path: Path) -> Changes:
         del path
         found = tuple(ChangedFile(name, "modified", 1, 1) for name in (".env", *changed))
         return Changes("main", None, None, None, found, len(found), 1, 1)
 
-    return Collector(list_files=list_files, search=search, local_changes=local_changes)
+    return Collector(list_files=list_files, search_all=search_all, local_changes=local_changes)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local_agent.workspace.files import search
+from local_agent.workspace.files import search_all
 
 # Few bytes, so that queries are met; those that make ripgrep think: BOM, NUL, CR, invalid UTF-8.
 _PIECES = (*"aAb.-ksKſéÉ测", "\N{KELVIN SIGN}", "\ufeff")
@@ -29,6 +29,6 @@ def test_with_and_without_ripgrep_the_same_is_found(contents: list[bytes], query
     with tempfile.TemporaryDirectory() as place:
         for number, content in enumerate(contents):
             (Path(place) / f"-{number}.txt").write_bytes(content)
-        with_ripgrep = asyncio.run(search(Path(place), query, finder="ripgrep"))
-        without = asyncio.run(search(Path(place), query, finder="python"))
+        with_ripgrep = asyncio.run(search_all(Path(place), (query,), finder="ripgrep"))
+        without = asyncio.run(search_all(Path(place), (query,), finder="python"))
     assert with_ripgrep == without

@@ -43,7 +43,6 @@ _REASONS: Final[dict[str, Reason]] = {
     "too-large": "too-large",
 }
 
-Search = Callable[[Workspace, str], Awaitable[SearchResult]]
 SearchAll = Callable[[Workspace, Sequence[str], Listing], Awaitable[Sequence[SearchResult]]]
 
 
@@ -52,11 +51,9 @@ class Collector:
 
     Args:
         list_files: Gives the files that may be read, without secrets and ignored ones.
-        search: Looks for a literal text, bounded, past the path guard.
+        search_all: Looks for literal texts in what is listed, bounded, past the path guard.
         local_changes: Gives the changes, or None where there is no repository.
         budget: The limits.
-        search_all: Looks for several texts in one pass over what is listed; ``search`` is asked
-            for each where it is None.
         last_output: Gives what the last approved command printed there, or None.
     """
 
@@ -64,14 +61,12 @@ class Collector:
         self,
         *,
         list_files: Callable[[Workspace], Awaitable[Listing]],
-        search: Search,
+        search_all: SearchAll,
         local_changes: Callable[[Path], Awaitable[Changes | None]],
         budget: Budget | None = None,
-        search_all: SearchAll | None = None,
         last_output: Callable[[Workspace], Awaitable[bytes | None]] | None = None,
     ) -> None:
         self._list_files = list_files
-        self._search = search
         self._local_changes = local_changes
         self._budget = budget or Budget()
         self._search_all = search_all
@@ -130,10 +125,7 @@ class Collector:
         terms = finding.search_terms(names, MAX_NAMES)
         if not terms:
             return {}
-        if self._search_all is not None:
-            found = await self._search_all(workspace, terms, listing)
-        else:
-            found = [await self._search(workspace, term) for term in terms]
+        found = await self._search_all(workspace, terms, listing)
         return {term: result.items for term, result in zip(terms, found, strict=True)}
 
     async def _printed(self, workspace: Workspace, text: str) -> str:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from common.clock import ManualClock
 from common.errors import InputError
 from local_agent.sandbox.process import Kept, read_tool
 from local_agent.workspace import files
-from local_agent.workspace.files import Finder, Match, SearchLimits, SearchResult, search
+from local_agent.workspace.files import Finder, Match, SearchLimits, SearchResult, search_all
 from local_agent.workspace.listing import Budget, ListingLimits
 
 BOTH = pytest.mark.parametrize(
@@ -26,6 +27,11 @@ def _write(path: Path, found: dict[str, str | bytes]) -> None:
     for name, text in found.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+async def search(workspace: Path, query: str, **options: Any) -> SearchResult:
+    (found,) = await search_all(workspace, (query,), **options)
+    return found
 
 
 def _places(result: SearchResult) -> list[tuple[str, int]]:
@@ -209,7 +215,7 @@ async def test_sizes_are_looked_at_where_a_large_file_lies_beside_the_others(
     _write(tmp_path, {"b": "needle"})
     found = await files.list_files(tmp_path, limits=limits)
     known = replace(found, near_large=True)
-    (among,) = await files.search_all(tmp_path, ("needle",), among=known, finder="ripgrep")
+    (among,) = await search_all(tmp_path, ("needle",), among=known, finder="ripgrep")
     assert among.matches == 2
     assert asked == [False, True, True]
 

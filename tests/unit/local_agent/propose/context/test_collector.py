@@ -62,10 +62,6 @@ async def list_files(workspace: Workspace) -> Listing:
     return await files.list_files(workspace.path, deny=workspace.deny)
 
 
-async def search(workspace: Workspace, query: str) -> SearchResult:
-    return await files.search(workspace.path, query, deny=workspace.deny)
-
-
 async def search_all(
     workspace: Workspace, queries: Sequence[str], among: Listing
 ) -> Sequence[SearchResult]:
@@ -75,7 +71,7 @@ async def search_all(
 def a_collector(**changed: Any) -> Collector:
     readers: dict[str, Any] = {
         "list_files": list_files,
-        "search": search,
+        "search_all": search_all,
         "local_changes": local_changes,
     }
     return Collector(**readers | changed)
@@ -118,12 +114,8 @@ async def test_a_named_file_is_found_by_its_path_or_its_end(folder: Workspace) -
 
 
 @pytest.mark.requirement("NL-5.1")
-@pytest.mark.parametrize("together", [False, True])
-async def test_where_a_name_is_defined_comes_before_where_it_is_used(
-    folder: Workspace, *, together: bool
-) -> None:
-    collector = a_collector(search_all=search_all if together else None)
-    found = await collector.collect(folder, files=["README.md"], names=["sign_in"])
+async def test_where_a_name_is_defined_comes_before_where_it_is_used(folder: Workspace) -> None:
+    found = await collect(folder, files=["README.md"], names=["sign_in"])
     assert looks(found) == ["README.md", "src/login.py", "src/app.py"]
     assert [one.why for one in found.used][:3] == ["named", "defines:sign_in", "mentions:sign_in"]
     window = next(piece for piece in found.pieces if piece.path == "src/login.py")
