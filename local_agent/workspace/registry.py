@@ -228,19 +228,14 @@ class Registry:
         begin = older or Workspace(name=chosen, path=folder)
         if confirmed is None and begin.path != folder:
             confirmed = ()
-        added = Workspace(
-            name=chosen,
+        added = replace(
+            begin,
             path=folder,
             test_command=begin.test_command if test_command is None else test_command,
             toolchains=begin.toolchains if confirmed is None else confirmed,
             pass_env=begin.pass_env if pass_env is None else pass_env,
             deny=begin.deny if deny is None else deny,
             default=not any(entry.default for entry in others),
-            disclosure=begin.disclosure,
-            daily_reads=begin.daily_reads,
-            daily_bytes=begin.daily_bytes,
-            diagnostics=begin.diagnostics,
-            encoding=begin.encoding,
         )
         self._save([*others, added])
         return added
@@ -265,11 +260,9 @@ class Registry:
             raise InputError("workspace.daily-reads", limit=MAX_DAILY_READS)
         if not 0 <= size <= MAX_DAILY_BYTES:
             raise InputError("workspace.daily-bytes", limit=MAX_DAILY_BYTES)
-        changed = replace(
+        return self._change(
             older, disclosure=level or older.disclosure, daily_reads=reads, daily_bytes=size
         )
-        self._save([*(entry for entry in self.load() if entry.name != name), changed])
-        return changed
 
     def set_diagnostics(self, name: str, files: Sequence[str]) -> Workspace:
         """Set which files in a workspace hold what linters say; none takes all back.
@@ -281,9 +274,7 @@ class Registry:
         older = self.find(name)
         if len(files) > MAX_REPORTS or not all(map(_may_be_read, files)):
             raise InputError("workspace.diagnostics", limit=MAX_REPORTS)
-        changed = replace(older, diagnostics=tuple(dict.fromkeys(files)))
-        self._save([*(entry for entry in self.load() if entry.name != name), changed])
-        return changed
+        return self._change(older, diagnostics=tuple(dict.fromkeys(files)))
 
     def set_encoding(self, name: str, encoding: str) -> Workspace:
         """Set the encoding of files that are no UTF-8; ``utf-8`` takes it back.
@@ -294,9 +285,8 @@ class Registry:
         found = encodings.known(encoding)
         if found is None:
             raise InputError("workspace.encoding", name=encoding)
-        changed = replace(self.find(name), encoding=None if found == encodings.UTF8 else found)
-        self._save([*(entry for entry in self.load() if entry.name != name), changed])
-        return changed
+        kept = None if found == encodings.UTF8 else found
+        return self._change(self.find(name), encoding=kept)
 
     def remove(self, name: str) -> None:
         """Close a folder; nothing in it is touched.  Another one becomes the default if need be.
@@ -338,6 +328,11 @@ class Registry:
 
     def _private(self) -> tuple[Path, ...]:
         return (self._places.config, self._places.state, self._places.run)
+
+    def _change(self, older: Workspace, **values: Any) -> Workspace:
+        changed = replace(older, **values)
+        self._save([changed if entry.name == older.name else entry for entry in self.load()])
+        return changed
 
     def _save(self, entries: list[Workspace]) -> None:
         stored = {"v": 1, "workspaces": [_to_dict(entry) for entry in entries]}
