@@ -11,7 +11,7 @@ import os
 import stat
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -245,7 +245,9 @@ class _Walk:
             found = sorted(entries, key=lambda entry: entry.name)
             ignore = None
             if any(entry.name == _IGNORE for entry in found):
-                ignore = self._judged_by(handle)
+                if not _opens_at_once(handle):
+                    self.ignores.give_up()
+                ignore = stamp_at(_IGNORE, handle)
             files: list[tuple[str, int]] = []
             below: list[str] = []
             skipped: Counter[str] = Counter()
@@ -266,11 +268,6 @@ class _Walk:
         largest = max(largest, *sizes) if sizes else largest
         return Folder(stamp, names, sizes, sum(sizes), largest, tuple(below), skipped, ignore)
 
-    def _judged_by(self, handle: int) -> Stamp | None:
-        if not _opens_at_once(handle):
-            self.ignores.give_up()
-        return stamp_at(_IGNORE, handle)
-
     def _judge(
         self, entry: os.DirEntry[str], before: str, parts: tuple[str, ...]
     ) -> int | str | None:
@@ -283,7 +280,9 @@ class _Walk:
         is_folder = stat.S_ISDIR(status.st_mode)
         if not is_folder and not stat.S_ISREG(status.st_mode):
             return "not-regular"
-        if not paths.is_plain(name) or paths.denied_part(name) or self._kept_out((*parts, name)):
+        if not paths.is_plain(name) or paths.denied_part(name):
+            return "denied"
+        if self.root.deny and paths.matches((*parts, name), self.root.deny):
             return "denied"
         if self.ignores.ignored(path, is_folder=is_folder):
             return "ignored"
@@ -291,9 +290,6 @@ class _Walk:
             return status.st_size
         deep = len(parts) + 1 >= MAX_DEPTH or len(path.encode()) > paths.MAX_PATH_BYTES
         return "too-large" if deep else None
-
-    def _kept_out(self, parts: tuple[str, ...]) -> bool:
-        return bool(self.root.deny) and paths.matches(parts, self.root.deny)
 
 
 def _size_of(entry: os.DirEntry[str]) -> int:
@@ -364,6 +360,14 @@ class Ignores:
             return False
         return is_ignored(self._repository, f"{path}/" if is_folder else path)
 
+    def leaves_out(self, path: str) -> bool:
+        """Tell whether a file is left out, or a folder that it is in."""
+        names = path.split("/")
+        above = ("/".join(names[:end]) for end in range(1, len(names)))
+        return any(self.ignored(one, is_folder=True) for one in above) or (
+            self.ignored(path, is_folder=False)
+        )
+
     @cached_property
     def _tracked(self) -> tuple[set[str], set[str]]:
         """Return the files that are tracked, and the folders that hold some."""
@@ -371,9 +375,14 @@ class Ignores:
         if entries is None:
             self.give_up()
         tracked = {entry.path for entry in entries or ()}
-        folders: set[str] = set()
-        for path in tracked:
-            # From the inner to the outer, as long as there is a new one.
-            while (path := path.rpartition("/")[0]) and path not in folders:
-                folders.add(path)
-        return tracked, folders
+        return tracked, folders_of(tracked)
+
+
+def folders_of(files: Iterable[str]) -> set[str]:
+    """Return all folders that these files are in."""
+    found: set[str] = set()
+    for path in files:
+        # From the inner to the outer, as long as there is a new one.
+        while (path := path.rpartition("/")[0]) and path not in found:
+            found.add(path)
+    return found

@@ -152,7 +152,9 @@ class Surveyor:
                 lies behind could be no part of what is sealed, or could be written in a sandbox.
         """
         found = _Found()
-        ignores = _Nothing() if whole else Ignores(workspace, heavy=_FILLED)
+        ignores = Ignores(workspace, heavy=frozenset() if whole else _FILLED)
+        if whole:
+            ignores.give_up()  # nothing is left out of a folder of ours
         _walk(workspace, ignores, found)
         coming, apart = _foresee(found, after, ignores)
         known = {} if anew else self._known.get(workspace, {})
@@ -171,9 +173,7 @@ class Surveyor:
                 continue
             content.update(_line(path, status, sha256))
             own.add(path)
-            if path in coming:
-                continue
-            if status.st_ctime_ns < settled and len(fresh) < MAX_KNOWN:
+            if path not in coming and status.st_ctime_ns < settled and len(fresh) < MAX_KNOWN:
                 fresh[stamp] = sha256
         if not (whole or after):
             self._known[workspace] = fresh
@@ -189,18 +189,6 @@ class Surveyor:
             tuple(found.sockets[:MAX_FOUND]),
             strangers=found.closed or len(found.sockets) > MAX_FOUND,
         )
-
-
-class _Nothing:
-    """What is left out of a folder of ours: nothing."""
-
-    def give_up(self) -> None:
-        """Nobody else is asked anyway."""
-
-    def ignored(self, path: str, *, is_folder: bool) -> bool:
-        """Leave nothing out."""
-        del path, is_folder
-        return False
 
 
 def own_files(workspace: Path) -> list[tuple[str, os.stat_result]]:
@@ -262,7 +250,7 @@ def _largest_read(sizes: list[int]) -> int:
     return read[bisect_right(list(accumulate(read)), MAX_BYTES)] - 1
 
 
-def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
+def _walk(workspace: Path, ignores: Ignores, found: _Found) -> None:
     """Go through the workspace in one order, the same each time."""
     folders = [("", _OWN, 0)]
     while folders:
@@ -294,7 +282,7 @@ def _walk(workspace: Path, ignores: Ignores | _Nothing, found: _Found) -> None:
         folders += reversed(below)
 
 
-def _state(path: str, above: int, ignores: Ignores | _Nothing, *, is_folder: bool) -> int:
+def _state(path: str, above: int, ignores: Ignores, *, is_folder: bool) -> int:
     if above == _OWN and path.rpartition("/")[2] == ".git":
         return _GITS
     ignored = above == _OWN and ignores.ignored(path, is_folder=is_folder)
@@ -331,7 +319,7 @@ def _is_too_much(depth: int, found: _Found, *, hidden: bool) -> bool:
 
 
 def _foresee(
-    found: _Found, after: Sequence[SealedChange], ignores: Ignores | _Nothing
+    found: _Found, after: Sequence[SealedChange], ignores: Ignores
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Put files in as changes will leave them; return the hashes of those that will be written.
 
@@ -348,7 +336,7 @@ def _foresee(
             coming.pop(gone, None)
         if change.new_sha256 is None:
             continue
-        if not _is_own(change.path, files, ignores):
+        if change.path not in files and ignores.leaves_out(change.path):
             apart[change.path] = change.new_sha256
             continue
         mode = stat.S_IFREG | (0o755 if change.new_mode == "100755" else 0o644)
@@ -357,18 +345,6 @@ def _foresee(
     if after:
         found.files = sorted(files.items(), key=_place)
     return coming, apart
-
-
-def _is_own(path: str, files: Mapping[str, object], ignores: Ignores | _Nothing) -> bool:
-    """Tell whether a file that will be there is one of the workspace's own."""
-    if path in files:
-        return True
-    names = path.split("/")
-    above = ("/".join(names[:end]) for end in range(1, len(names)))
-    return not (
-        any(ignores.ignored(one, is_folder=True) for one in above)
-        or ignores.ignored(path, is_folder=False)
-    )
 
 
 def _place(file: tuple[str, object]) -> list[tuple[bool, str]]:

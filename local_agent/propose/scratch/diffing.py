@@ -34,9 +34,10 @@ from common.errors import InputError
 from common.text import one_line
 from local_agent.models.backend import Refusal
 from local_agent.models.text_edits import has_new_marks
-from local_agent.propose.scratch.slot import Lent, Slot, Stamp, folders_of
+from local_agent.propose.scratch.slot import Lent, Slot, Stamp
 from local_agent.propose.scratch.source import Source, check_name
 from local_agent.propose.scratch.tree import Parts, Seen
+from local_agent.workspace.listing import folders_of
 from local_agent.workspace.paths import MAX_FILE_BYTES
 
 ABSENT: Final = "absent"
@@ -129,7 +130,9 @@ class _Comparison:
         touched = [
             path
             for path, status in seen.files.items()
-            if (row := rows.get(path)) is None or _may_differ(row, Stamp.of(status), doubted_ns)
+            if (row := rows.get(path)) is None
+            or row.copy != Stamp.of(status)
+            or status.st_ctime_ns >= doubted_ns
         ]
         changed = [path for path in touched if path not in rows]
         if len(gone) + len(changed) > 2 * MAX_FILES:  # a rename is of two
@@ -245,10 +248,6 @@ def _is_gone(path: str, seen: Seen) -> bool:
     if path in seen.files or path in seen.others:
         return False
     return folders_of([path]).isdisjoint(seen.others)
-
-
-def _may_differ(row: Lent, stamp: Stamp, doubted_ns: int) -> bool:
-    return row.copy != stamp or stamp.ctime_ns >= doubted_ns
 
 
 def _with_mode_kept(change: Change) -> Change:
@@ -398,27 +397,21 @@ def _file(change: Change) -> FileDiff:
         if side is not None and b"\0" in side.content:
             raise InputError("diff.refused", why="binary", line=1)
     if old is None or new is None:
-        return _comes_or_goes(change.path, old or new or Side(b""), comes=old is None)
+        side = old or new or Side(b"")
+        gone = deletion(change.path, side.content, side.mode)
+        return reverse(DiffModel((gone,))).files[0] if old is None else gone
     hunks = hunks_of(old.content, new.content)
-    has_moved = change.old_path is not None
-    file = FileDiff(
-        "rename" if has_moved else "modify",
+    same = old.mode == new.mode
+    return FileDiff(
+        "modify" if change.old_path is None else "rename",
         change.path,
-        change.old_path if has_moved else change.path,
-        None,
-        None,
+        change.old_path or change.path,
+        None if same else old.mode,
+        None if same else new.mode,
         hunks,
         sum(hunk.added for hunk in hunks),
         sum(hunk.removed for hunk in hunks),
     )
-    if old.mode == new.mode:
-        return file
-    return replace(file, old_mode=old.mode, new_mode=new.mode)
-
-
-def _comes_or_goes(path: str, side: Side, *, comes: bool) -> FileDiff:
-    gone = deletion(path, side.content, side.mode)
-    return reverse(DiffModel((gone,))).files[0] if comes else gone
 
 
 def hunks_of(old: bytes, new: bytes) -> tuple[Hunk, ...]:

@@ -26,6 +26,7 @@ from common.errors import InputError
 from local_agent.propose.scratch.source import Fetched, Source, secret_rules, without_secrets
 from local_agent.propose.scratch.tree import Parts, ScratchTree
 from local_agent.workspace.folders import remove_folder
+from local_agent.workspace.listing import folders_of
 from local_agent.workspace.paths import MAX_FILE_BYTES
 
 MAX_MENDED: Final = 2_000  # files and strays; beyond, a copy is sooner made anew
@@ -122,7 +123,7 @@ def bring(slot: Slot, path: str, fetched: Fetched, *, now_ns: int) -> bytes | No
     if content is None or shown is None:
         slot.table.put(path, lent)
         return None
-    written = slot.tree.write(tuple(path.split("/")), shown, executable=fetched.executable)
+    written = slot.tree.write(_parts(path), shown, executable=fetched.executable)
     lent = replace(lent, copy=Stamp.of(written), redacted=shown != content)
     slot.table.put(path, lent, content, shown)
     return shown
@@ -146,7 +147,7 @@ def refresh(
         as_noted = row and (row.source, row.declared)
         if status is not None and as_noted == (Stamp.of(status), source.declared(path)):
             continue
-        parts = tuple(path.split("/"))
+        parts = _parts(path)
         try:
             fetched = source.fetch(parts)
         except InputError:
@@ -159,8 +160,9 @@ def refresh(
             if row is not None:
                 slot.tree.remove(parts)
             bring(slot, path, fetched, now_ns=now_ns)
-        else:
-            _restamp(slot, path, row, fetched, now_ns)
+        elif fetched.status.st_ctime_ns < now_ns - SETTLED_NS:
+            same = replace(row, source=Stamp.of(fetched.status), declared=fetched.declared)
+            slot.table.put(path, same)
 
 
 def mend(slot: Slot, *, doubted_ns: int) -> None:
@@ -196,16 +198,6 @@ def mend(slot: Slot, *, doubted_ns: int) -> None:
         slot.table.put(path, replace(row, copy=Stamp.of(status)))
 
 
-def folders_of(files: Iterable[str]) -> set[str]:
-    """Return all folders that these files are in."""
-    found: set[str] = set()
-    for path in files:
-        # From the inner to the outer, as long as there is a new one.
-        while (path := path.rpartition("/")[0]) and path not in found:
-            found.add(path)
-    return found
-
-
 def _opened(folder: Path, *, redacted: bool) -> Slot:
     with contextlib.ExitStack() as undoing:
         # Programs name it as the machine does, whichever links lead to our state.
@@ -221,13 +213,6 @@ def _is_same(row: Lent, fetched: Fetched) -> bool:
         return False
     was = row.sha256, row.executable, row.encoding
     return was == (digest(fetched.content), fetched.executable, fetched.encoding)
-
-
-def _restamp(slot: Slot, path: str, row: Lent, fetched: Fetched, now_ns: int) -> None:
-    if fetched.status.st_ctime_ns < now_ns - SETTLED_NS:
-        slot.table.put(
-            path, replace(row, source=Stamp.of(fetched.status), declared=fetched.declared)
-        )
 
 
 def _is_whole(slot: Slot, path: str, row: Lent, doubted_ns: int) -> bool:
@@ -282,6 +267,9 @@ class Lent:
 class Table:
     """The table of one copy.
 
+    Attributes:
+        rows: The files by relative path; to be changed by `put` and `drop` alone.
+
     Args:
         file: Where it lies.
         rules: By which secrets are taken out; a table that was begun by others cannot be read.
@@ -298,7 +286,7 @@ class Table:
             # compares contents.
             self._base.execute("PRAGMA synchronous = OFF")
             self._begin(rules)
-            self._rows = {
+            self.rows = {
                 path: Lent(
                     Stamp(*rest[:4]),
                     Stamp(*rest[4:8]) if rest[4] is not None else None,
@@ -312,11 +300,6 @@ class Table:
         except BaseException:
             self._base.close()
             raise
-
-    @property
-    def rows(self) -> dict[str, Lent]:
-        """The files by relative path; to be changed by `put` and `drop` alone."""
-        return self._rows
 
     @property
     def is_lent(self) -> bool:
@@ -343,13 +326,13 @@ class Table:
                 "INSERT OR REPLACE INTO content VALUES (?, ?, ?)",
                 (path, true, shown if lent.redacted else None),
             )
-        self._rows[path] = lent
+        self.rows[path] = lent
 
     def drop(self, path: str) -> None:
         """Forget a file."""
         self._base.execute("DELETE FROM file WHERE path = ?", (path,))
         self._base.execute(_FORGET, (path,))
-        del self._rows[path]
+        del self.rows[path]
 
     def true(self, path: str) -> bytes:
         """Return what a file that is in the copy was in the workspace."""

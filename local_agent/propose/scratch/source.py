@@ -136,10 +136,7 @@ class Source:
             # libgit2 would wait for ever for one that is a FIFO.
             if not opens_at_once(self._path.joinpath(*parts[:depth], ".gitignore")):
                 self._ignores.give_up()
-        folders = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
-        return any(self._ignores.ignored(folder, is_folder=True) for folder in folders) or (
-            self._ignores.ignored("/".join(parts), is_folder=False)
-        )
+        return self._ignores.leaves_out("/".join(parts))
 
 
 @contextmanager

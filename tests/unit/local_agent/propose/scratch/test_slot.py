@@ -13,7 +13,7 @@ import pytest
 from common.clock import SystemClock
 from common.errors import InputError, StateError
 from local_agent.propose.scratch import diffing
-from local_agent.propose.scratch.slot import Slot, Table, folders_of, new_slot, old_slot, refresh
+from local_agent.propose.scratch.slot import Slot, Table, new_slot, old_slot, refresh
 from local_agent.propose.scratch.source import open_source
 from local_agent.workspace import listing
 from local_agent.workspace.registry import Workspace
@@ -102,7 +102,7 @@ def test_a_file_that_is_no_text_is_noted_and_not_read_again(slot: Slot, tmp_path
 
 
 def test_the_folders_of_files_are_all_those_above_them() -> None:
-    assert folders_of(["a/b/c", "a/d", "e"]) == {"a", "a/b"}
+    assert listing.folders_of(["a/b/c", "a/d", "e"]) == {"a", "a/b"}
 
 
 # --- what the machine or the table refuses ---
