@@ -23,14 +23,13 @@ from common.errors import InputError
 from common.seal import Mode, SealedChange
 from local_agent.workspace import paths
 from local_agent.workspace.git import config
-from local_agent.workspace.git.repository import unfolds_too_far
+from local_agent.workspace.git.repository import diff_options, unfolds_too_far
 from local_agent.workspace.paths import Root
 from local_agent.workspace.registry import Workspace
 from local_agent.workspace.temporary_files import is_reserved
 
 if TYPE_CHECKING:
     import pygit2
-    from pygit2.enums import DiffOption
 
 MAX_FILES: Final = 500  # security limits table, files of a diff
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
@@ -113,7 +112,7 @@ def _candidates(index: pygit2.Index, tree: pygit2.Tree | None) -> list[str]:
         path = next(entry.path for sides in index.conflicts for entry in sides if entry)
         raise InputError("sync.conflict", path=path)
     staged = _staged(index, tree)
-    unstaged = {path for path, _ in _paths(index.diff_to_workdir(_options(), 0))}
+    unstaged = {path for path, _ in _paths(index.diff_to_workdir(diff_options(), 0))}
     for path in sorted(staged.keys() & unstaged):
         # What is staged would be lost in a commit of what lies there now.
         if not staged[path]:
@@ -133,7 +132,7 @@ def _staged(index: pygit2.Index, tree: pygit2.Tree | None) -> dict[str, bool]:
     """Return the staged paths, and of each whether it is only announced (``git add -N``)."""
     if tree is None:
         return {entry.path: str(entry.id) == _EMPTY_BLOB for entry in index}
-    return dict(_paths(tree.diff_to_index(index, _options(), 0)))
+    return dict(_paths(tree.diff_to_index(index, diff_options(), 0)))
 
 
 def _paths(diff: pygit2.Diff) -> Iterator[tuple[str, bool]]:
@@ -151,18 +150,6 @@ def _paths(diff: pygit2.Diff) -> Iterator[tuple[str, bool]]:
             raise InputError("sync.submodule", path=path)
         is_new = delta.status == DeltaStatus.ADDED
         yield path, is_new and str(delta.new_file.id) == _EMPTY_BLOB
-
-
-def _options() -> DiffOption:
-    from pygit2.enums import DiffOption
-
-    return (
-        DiffOption.INCLUDE_UNTRACKED
-        | DiffOption.RECURSE_UNTRACKED_DIRS
-        | DiffOption.INCLUDE_TYPECHANGE
-        | DiffOption.DISABLE_PATHSPEC_MATCH
-        | DiffOption.IGNORE_SUBMODULES
-    )
 
 
 # --- one file --------------------------------------------------------------------------------
@@ -267,12 +254,16 @@ def _check_as_it_is(repository: pygit2.Repository, path: str, content: bytes) ->
 
 
 def _ends_lines(repository: pygit2.Repository, path: str) -> bool:
-    marks: Sequence[str | bool | None] = [
-        repository.get_attr(path, name) for name in ("text", "crlf", "eol")
-    ]
+    marks = [repository.get_attr(path, name) for name in ("text", "crlf", "eol")]
     text, crlf, _ = marks
     if text is False or (text is None and crlf is False):
         return False  # `-text`, `binary`
     if any(value is not None for value in marks):
         return True
-    return config.text_of(repository, "core.autocrlf") not in ("", "false", "no", "off", "0")
+    return config.text_of(repository, "core.autocrlf").casefold() not in (
+        "",
+        "false",
+        "no",
+        "off",
+        "0",
+    )

@@ -183,15 +183,11 @@ def _write(folder: Path, git: Path) -> None:
     (folder / "objects" / "info" / "alternates").write_text(f"{objects}\n", encoding="utf-8")
     (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
     (folder / "config").write_text(_CONFIG, encoding="utf-8")
-    if shallow := _shallow(git / "shallow"):
-        (folder / "shallow").write_bytes(shallow)
-
-
-def _shallow(file: Path) -> bytes:
-    content = _read(file, _MAX_SHALLOW)
-    if not _SHALLOW.fullmatch(content):
+    shallow = _read(git / "shallow", _MAX_SHALLOW)
+    if not _SHALLOW.fullmatch(shallow):
         raise InputError("sync.repository")
-    return content
+    if shallow:
+        (folder / "shallow").write_bytes(shallow)
 
 
 def _read(file: Path, limit: int) -> bytes:

@@ -66,7 +66,8 @@ def write_commit(workspace: Path, plan: SyncPlan, commit: SealedCommit, *, at_s:
     import pygit2
 
     repository = open_for_sync(workspace)
-    _check_unmoved(repository, plan)
+    if branch_of(repository) != plan.branch or head_of(repository) != plan.head:
+        raise StateError("sync.moved")
     try:
         tree = new_tree(repository, plan.head, plan.changes)
         if str(tree) != commit.tree:
@@ -115,11 +116,6 @@ def find_sealed(workspace: Path, payload: Mapping[str, Any]) -> Found | None:
         return Found(made, tip == payload["head"], pushed)
     except (pygit2.GitError, KeyError, ValueError, OSError):
         return None
-
-
-def _check_unmoved(repository: pygit2.Repository, plan: SyncPlan) -> None:
-    if branch_of(repository) != plan.branch or head_of(repository) != plan.head:
-        raise StateError("sync.moved")
 
 
 def _signature(commit: SealedCommit, at_s: int) -> pygit2.Signature:

@@ -80,18 +80,17 @@ def is_on(repository: pygit2.Repository, name: str, *, default: bool) -> bool:
 
 
 def text_of(repository: pygit2.Repository, name: str) -> str:
-    """Return the last value in small letters; empty where there is none."""
+    """Return the last value; empty where there is none."""
     values = [value or "" for value in repository.config.get_multivar(name)]
-    return values[-1].casefold() if values else ""
+    return values[-1] if values else ""
 
 
 def hooks_path(repository: pygit2.Repository) -> str:
     """Return ``core.hooksPath`` as git would take it from any file; empty where there is none."""
     try:
-        values = [value or "" for value in repository.config.get_multivar("core.hookspath")]
+        return text_of(repository, "core.hookspath")
     except ValueError:
         return ""  # no UTF-8: a name that no diff may bear
-    return values[-1] if values else ""
 
 
 def _own(repository: pygit2.Repository) -> Iterator[tuple[str, str]]:

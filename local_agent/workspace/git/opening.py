@@ -120,11 +120,6 @@ def may_hang(git: Path) -> bool:
     return any(map(_holds_others, (*folders, *stores))) or _is_configured_to(folders)
 
 
-def may_hang_below(workspace: Path) -> bool:
-    """Tell whether libgit2 could wait for ever for a file of the work tree."""
-    return opened_below(workspace) is None
-
-
 def opened_below(workspace: Path) -> tuple[str, ...] | None:
     """Return the files of the work tree that libgit2 opens; None where it could wait for ever.
 
@@ -194,7 +189,7 @@ def _holds_others(top: Path) -> bool:
             continue  # none, or no folder, or not ours to enter: not libgit2's either
         looked += store.entries
         waiting += store.below
-        if looked > MAX_ENTRIES or not all(map(_is_usual, store.others)):
+        if looked > MAX_ENTRIES or not all(opens_at_once(Path(path)) for path in store.others):
             return True
         seen[path] = store
     if seen != known:
@@ -216,10 +211,6 @@ def _look_through(path: str, known: _Store | None) -> _Store | None:
     below = tuple(entry.path for entry in no_files if entry.is_dir(follow_symlinks=False))
     others = tuple(entry.path for entry in no_files if not entry.is_dir(follow_symlinks=False))
     return _Store(stamp, len(found), below, others)
-
-
-def _is_usual(path: str) -> bool:
-    return opens_at_once(Path(path))
 
 
 def named_by(file: Path) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,7 +25,7 @@ from common.text import has_hidden
 from local_agent.workspace.git import config, remote_url
 from local_agent.workspace.git.changes import FileChange, read_changes, sha256
 from local_agent.workspace.git.clean_repository import CleanRepository
-from local_agent.workspace.git.opening import may_hang_below
+from local_agent.workspace.git.opening import opened_below
 from local_agent.workspace.git.remote_url import RemoteUrl
 from local_agent.workspace.git.repository import head_of, open_repository
 from local_agent.workspace.registry import Workspace
@@ -120,7 +120,7 @@ def open_for_sync(workspace: Path) -> pygit2.Repository:
         InputError: ``sync.repository``.
     """
     repository = open_repository(workspace)
-    if repository is None or may_hang_below(workspace):
+    if repository is None or opened_below(workspace) is None:
         raise InputError("sync.repository")
     return repository
 
@@ -165,13 +165,7 @@ def _plan(workspace: Workspace, clean: CleanRepository, message: str | None) -> 
         diff_sha256=sha256(diff),
         changes=tuple(change.sealed for change in changes),
     )
-    return SyncPlan(
-        **{name: getattr(plan, name) for name in ("branch", "head", "upstream", "ahead")},
-        commit=commit,
-        changes=changes,
-        diff=diff,
-        model=model,
-    )
+    return replace(plan, commit=commit, changes=changes, diff=diff, model=model)
 
 
 def _check_state(repository: pygit2.Repository) -> None:

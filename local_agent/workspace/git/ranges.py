@@ -20,8 +20,8 @@ from local_agent.workspace import paths
 from local_agent.workspace.git.repository import (
     MAX_COUNTED_BYTES,
     MAX_FILES,
+    STATUS,
     ChangedFile,
-    Status,
     empty_tree,
     open_repository,
     unfolds_too_far,
@@ -236,9 +236,9 @@ class _Comparing:
         import pygit2
 
         path = delta.new_file.path or delta.old_file.path
-        status = _STATUS.get(delta.status_char(), "other")
+        status = STATUS.get(delta.status_char(), "other")
         reason, old, new = "submodule", b"", b""
-        if not _is_submodule(delta):
+        if 0o160000 not in (delta.old_file.mode, delta.new_file.mode):
             reason, old, new = self._contents(delta)
         if reason:
             return ChangedFile(path, status, None, None), FileLines(path, reason=reason)
@@ -280,19 +280,6 @@ class _Comparing:
         self.room -= len(text)
         first = made.hunks[0].new_start if made.hunks else 1
         return FileLines(path, text, max(first, 1), cut=len(text) < len(whole))
-
-
-_STATUS: Final[dict[str, Status]] = {
-    "A": "added",
-    "D": "deleted",
-    "M": "modified",
-    "R": "renamed",
-    "T": "modified",
-}
-
-
-def _is_submodule(delta: pygit2.DiffDelta) -> bool:
-    return 0o160000 in (delta.old_file.mode, delta.new_file.mode)
 
 
 def _is_generated(delta: pygit2.DiffDelta) -> bool:
@@ -352,15 +339,12 @@ class Resolver:
     def main_branch(self) -> pygit2.Commit | NotFound:
         """Return the branch that others are compared with, other than the one checked out."""
         here = self._reference("HEAD")
+        current = str(self._repository.lookup_reference("HEAD").target)
         for place in ("refs/remotes/origin/HEAD", *_candidates()):
             found = self._reference(place)
-            if found is not None and place != self._current() and found != here:
+            if found is not None and place != current and found != here:
                 return found
         return here if here is not None else NotFound("")
-
-    def _current(self) -> str:
-        head = self._repository.lookup_reference("HEAD")
-        return str(head.target)
 
     def _named(self, name: str) -> pygit2.Commit | NotFound:
         import pygit2
@@ -405,12 +389,9 @@ class Resolver:
         return here
 
     def _near(self, name: str) -> tuple[str, ...]:
-        names = islice(self._branches(), MAX_BRANCHES)
+        branches = islice(self._repository.raw_listall_branches(), MAX_BRANCHES)
+        names = (raw.decode("utf-8", "replace") for raw in branches)
         return tuple(get_close_matches(name[:MAX_NAME_CHARS], names, _NEAR, 0.5))
-
-    def _branches(self) -> Iterator[str]:
-        for raw in self._repository.raw_listall_branches():
-            yield raw.decode("utf-8", "replace")
 
 
 def _candidates() -> Iterator[str]:

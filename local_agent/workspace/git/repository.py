@@ -40,6 +40,14 @@ COUNT_SECONDS: Final = 2.0  # then none are counted: nothing else of this progra
 _BOUNDED: Final[set[tuple[str, int, int]]] = set()
 
 Status = Literal["added", "deleted", "modified", "renamed", "untracked", "other"]
+STATUS: Final[dict[str, Status]] = {
+    "A": "added",
+    "D": "deleted",
+    "M": "modified",
+    "R": "renamed",
+    "T": "modified",
+    "?": "untracked",
+}  # by git's letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +83,6 @@ class Changes:
     total: int
     added: int
     removed: int
-
-    @property
-    def truncated(self) -> bool:
-        """Whether there are more files than are listed."""
-        return self.total > len(self.files)
 
 
 async def local_changes(workspace: Path) -> Changes | None:
@@ -241,23 +244,19 @@ def _read_changes(workspace: Path) -> Changes | None:
 
 
 def _changes(repository: pygit2.Repository, workspace: Path) -> Changes | None:
-    import pygit2
-
-    head = head_of(repository)
-    tree = repository[head].peel(pygit2.Tree) if head else empty_tree(repository)
+    tree = _head_tree(repository) or empty_tree(repository)
     if unfolds_too_far(tree):
         return None
     diff = _compared(tree, repository.index)
-    total = sum(1 for _ in diff.deltas)
     files = tuple(_files(diff, workspace))
     ahead, behind = _distance(repository)
     return Changes(
         branch=_branch(repository),
-        head=head,
+        head=head_of(repository),
         ahead=ahead,
         behind=behind,
         files=files,
-        total=total,
+        total=len(diff),
         added=sum(file.added or 0 for file in files),
         removed=sum(file.removed or 0 for file in files),
     )
@@ -268,8 +267,11 @@ def _compared(tree: pygit2.Tree, index: pygit2.Index) -> pygit2.Diff:
 
     By way of the index, whose stamps tell without hashing what has changed.
     """
-    diff = tree.diff_to_index(index, _options(), 0)
-    diff.merge(index.diff_to_workdir(_options(), 0))
+    from pygit2.enums import DiffOption
+
+    flags = diff_options() | DiffOption.SHOW_UNTRACKED_CONTENT
+    diff = tree.diff_to_index(index, flags, 0)
+    diff.merge(index.diff_to_workdir(flags, 0))
     return diff
 
 
@@ -282,34 +284,21 @@ def empty_tree(repository: pygit2.Repository) -> pygit2.Tree:
     return tree.peel(pygit2.Tree)
 
 
-def _options() -> DiffOption:
+def diff_options() -> DiffOption:
+    """Return how states are compared: all that git would commit, by its names alone."""
     from pygit2.enums import DiffOption
 
     return (
         DiffOption.INCLUDE_UNTRACKED
         | DiffOption.RECURSE_UNTRACKED_DIRS
-        | DiffOption.SHOW_UNTRACKED_CONTENT
         | DiffOption.INCLUDE_TYPECHANGE
         | DiffOption.IGNORE_SUBMODULES
         | DiffOption.DISABLE_PATHSPEC_MATCH
     )
 
 
-def _names() -> dict[int, Status]:
-    from pygit2.enums import DeltaStatus
-
-    return {
-        DeltaStatus.ADDED: "added",
-        DeltaStatus.DELETED: "deleted",
-        DeltaStatus.MODIFIED: "modified",
-        DeltaStatus.RENAMED: "renamed",
-        DeltaStatus.TYPECHANGE: "modified",
-        DeltaStatus.UNTRACKED: "untracked",
-    }
-
-
 def _files(diff: pygit2.Diff, workspace: Path) -> Iterator[ChangedFile]:
-    names, clock = _names(), SystemClock()
+    clock = SystemClock()
     until = clock.now().mono + COUNT_SECONDS
     for index, delta in enumerate(diff.deltas):
         if index >= MAX_FILES:
@@ -323,7 +312,7 @@ def _files(diff: pygit2.Diff, workspace: Path) -> Iterator[ChangedFile]:
             added = removed = None
         else:
             _, added, removed = patch.line_stats
-        yield ChangedFile(path, names.get(delta.status, "other"), added, removed)
+        yield ChangedFile(path, STATUS.get(delta.status_char(), "other"), added, removed)
 
 
 def _size(path: Path) -> int:
