@@ -94,11 +94,6 @@ class Share:
     size: int
     granted: int
 
-    @property
-    def cut(self) -> bool:
-        """Whether the file is longer than what may be read."""
-        return self.granted < self.size
-
 
 @dataclass(frozen=True, slots=True)
 class Division:

@@ -30,13 +30,11 @@ class Cutting:
 
     Attributes:
         first_line: Number of the first, from 1.
-        lines: How many.
         cut: The text has others, too.
     """
 
     text: str
     first_line: int
-    lines: int
     cut: bool
 
 
@@ -107,7 +105,7 @@ def cut_lines(
             shown from its beginning.
     """
     if not lines:
-        return [Cutting("", 1, 0, cut=False)] if beside.piece <= limit else []
+        return [Cutting("", 1, cut=False)] if beside.piece <= limit else []
     wanted = [number for number in dict.fromkeys(matters) if 1 <= number <= len(lines)]
     if not wanted:
         return _shown(lines, [(0, len(lines))], limit, is_clean=is_clean, beside=beside)
@@ -132,8 +130,7 @@ def cut_clean(text: str, limit: int) -> list[Cutting]:
     kept = text.encode()[:limit].decode("utf-8", "ignore")
     if len(kept) < len(text):
         kept = kept[: kept.rfind("\n") + 1]
-    lines = kept.count("\n")
-    return [Cutting(kept, 1, lines, cut=len(kept) < len(text))] if kept else []
+    return [Cutting(kept, 1, cut=len(kept) < len(text))] if kept else []
 
 
 def _fits(wanted: Sequence[int], sizes: Sequence[int], limit: int, beside: Beside) -> bool:
@@ -175,7 +172,7 @@ def _shown(
             break
         text = "".join(f"{line}\n" for line in taken)
         is_cut = len(taken) < len(lines) or taken != part
-        found.append(Cutting(text, begin + 1, len(taken), cut=is_cut))
+        found.append(Cutting(text, begin + 1, cut=is_cut))
     return found
 
 

@@ -11,7 +11,6 @@ from local_agent.propose.context.collected import (
     Candidate,
     Division,
     LeftOut,
-    Share,
 )
 
 
@@ -62,8 +61,3 @@ def test_what_is_no_file_counts_in_bytes_alone() -> None:
     tree = Candidate("tree", "", 20_000, "tree")
     division = Budget(max_files=1).divide([a_file("a", 1), tree, Candidate("git", "", 5, "state")])
     assert [grant.granted for grant in division.grants] == [1, 20_000, 5]
-
-
-def test_a_share_tells_whether_it_is_cut() -> None:
-    assert Share("a", 20, 10).cut
-    assert not Share("a", 20, 20).cut

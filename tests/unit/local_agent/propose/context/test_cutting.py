@@ -17,7 +17,7 @@ def numbered(count: int) -> list[str]:
 
 def test_a_text_that_fits_is_shown_whole() -> None:
     (cutting,) = cut_lines(numbered(3), 1000)
-    assert (cutting.text, cutting.first_line, cutting.lines) == ("line 1\nline 2\nline 3\n", 1, 3)
+    assert (cutting.text, cutting.first_line) == ("line 1\nline 2\nline 3\n", 1)
     assert not cutting.cut
 
 
@@ -42,10 +42,7 @@ def test_lines_that_matter_are_shown_with_what_is_around_them() -> None:
 
 def test_several_places_are_shown_apart_with_their_own_numbers() -> None:
     cuttings = cut_lines(numbered(1000), 300, matters=[900, 100])
-    assert [100 in range(one.first_line, one.first_line + one.lines) for one in cuttings] == [
-        True,
-        False,
-    ]
+    assert ["line 100\n" in one.text for one in cuttings] == [True, False]
     assert all(one.text.startswith(f"line {one.first_line}\n") for one in cuttings)
 
 
@@ -123,6 +120,6 @@ def test_what_is_taken_out_of_a_line_without_end_brings_no_half_of_a_secret_into
 def test_what_is_clean_is_cut_on_the_end_of_a_line_as_well() -> None:
     assert cut_clean("a\nb\nc\n", 100)[0].cut is False
     (cutting,) = cut_clean("aa\nbb\ncc\n", 7)
-    assert (cutting.text, cutting.lines, cutting.cut) == ("aa\nbb\n", 2, True)
+    assert (cutting.text, cutting.cut) == ("aa\nbb\n", True)
     assert cut_clean("aaaa\n", 3) == []
     assert cut_clean("", 3) == []
