@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -80,17 +80,11 @@ class SearchResult:
 
     Attributes:
         items: By path and line.
-        files: Files with at least one listed line.
-        matches: Listed lines.
         truncated: A limit was reached: there may be more.
-        skipped: Files and folders that were not looked at, by reason (`Listing`).
     """
 
     items: tuple[Match, ...]
-    files: int
-    matches: int
     truncated: bool
-    skipped: Mapping[str, int]
 
 
 async def search_all(
@@ -126,42 +120,24 @@ async def search_all(
     bounds = limits or SearchLimits()
     budget = _budget(bounds, clock)
     try:
-        found, program = await asyncio.to_thread(
-            _begin, workspace, among, bounds, budget, deny, finder
+        found = (
+            await asyncio.to_thread(_list, workspace, bounds, budget, deny)
+            if among is None
+            else among
         )
+        program = await asyncio.to_thread(_choose, finder, len(found.files))
         candidates: Sequence[str] = found.files
         if program is not None:
             candidates = await _not_excluded(program, workspace, found, needles, bounds, budget)
         opened = paths.open_root(workspace, deny=deny, encoding=encoding)
         hits = await asyncio.to_thread(_match, opened, candidates, needles, bounds, budget)
-        return tuple(_result(items, found, bounds, budget) for items in hits)
+        cut = budget.truncated or found.truncated
+        return tuple(
+            SearchResult(tuple(items[: bounds.matches]), cut or len(items) > bounds.matches)
+            for items in hits
+        )
     finally:
         budget.stop.set()  # when this task was cancelled, its thread ends soon
-
-
-def _begin(
-    workspace: Path,
-    among: Listing | None,
-    bounds: SearchLimits,
-    budget: Budget,
-    deny: Sequence[str],
-    finder: Finder,
-) -> tuple[Listing, str | None]:
-    found = among or _list(workspace, bounds, budget, deny)
-    return found, _choose(finder, len(found.files))
-
-
-def _result(
-    items: Sequence[Match], found: Listing, bounds: SearchLimits, budget: Budget
-) -> SearchResult:
-    kept = tuple(items[: bounds.matches])
-    return SearchResult(
-        items=kept,
-        files=len({item.path for item in kept}),
-        matches=len(kept),
-        truncated=budget.truncated or found.truncated or len(items) > bounds.matches,
-        skipped=found.skipped,
-    )
 
 
 async def list_files(

@@ -47,7 +47,7 @@ async def test_lines_are_found_by_path_and_number(tmp_path: Path, finder: Finder
         Match("b.py", 2, "needle"),
         Match("b.py", 4, "needle needle"),
     )
-    assert (found.files, found.matches, found.truncated) == (2, 3, False)
+    assert found.truncated is False
 
 
 @BOTH
@@ -99,7 +99,8 @@ async def test_what_may_not_be_read_is_not_found(tmp_path: Path, finder: Finder)
     (work / "folder").symlink_to(outside)
     found = await search(work, "needle", finder=finder, deny=("own",))
     assert _places(found) == [("kept", 1)]
-    assert found.skipped == {"denied": 2, "not-regular": 2}
+    listed = await files.list_files(work, deny=("own",))
+    assert listed.skipped == {"denied": 2, "not-regular": 2}
 
 
 @BOTH
@@ -115,9 +116,9 @@ async def test_odd_encodings_are_bytes_as_they_are(tmp_path: Path, finder: Finde
 async def test_a_search_that_reaches_its_matches_says_so(tmp_path: Path, finder: Finder) -> None:
     _write(tmp_path, {"a": "needle\n" * 3, "b": "needle\n" * 3})
     found = await search(tmp_path, "needle", finder=finder, limits=SearchLimits(matches=4))
-    assert (found.matches, found.files, found.truncated) == (4, 2, True)
+    assert (_places(found)[-1], found.truncated) == (("b", 1), True)
     found = await search(tmp_path, "needle", finder=finder, limits=SearchLimits(matches=6))
-    assert (found.matches, found.truncated) == (6, False)
+    assert (len(found.items), found.truncated) == (6, False)
 
 
 @BOTH
@@ -169,7 +170,7 @@ async def test_many_files_are_asked_about_in_batches(
     monkeypatch.setattr(files, "_BATCH_BYTES", 40)
     _write(tmp_path, {f"{n:02}/a.txt": "needle\n" if n % 3 else "no\n" for n in range(20)})
     found = await search(tmp_path, "needle", finder="ripgrep")
-    assert found.matches == 13
+    assert len(found.items) == 13
     assert not found.truncated
 
 
@@ -189,10 +190,10 @@ async def test_ripgrep_is_used_where_it_is_worth_a_child(
     monkeypatch.setattr(files, "_ask", counting)
     monkeypatch.setattr(files, "_WORTH_A_CHILD", 3)
     _write(tmp_path, {"a": "needle", "b": "x"})
-    assert (await search(tmp_path, "needle")).matches == 1
+    assert len((await search(tmp_path, "needle")).items) == 1
     assert asked == []
     _write(tmp_path, {"c": "needle"})
-    assert (await search(tmp_path, "needle")).matches == 2
+    assert len((await search(tmp_path, "needle")).items) == 2
     assert asked == [["./"]]
 
 
@@ -209,14 +210,14 @@ async def test_sizes_are_looked_at_where_a_large_file_lies_beside_the_others(
     monkeypatch.setattr(files, "read_tool", telling)
     limits = SearchLimits(listing=ListingLimits(file_bytes=100))
     _write(tmp_path, {"a": "needle"})
-    assert (await search(tmp_path, "needle", limits=limits, finder="ripgrep")).matches == 1
+    assert len((await search(tmp_path, "needle", limits=limits, finder="ripgrep")).items) == 1
     _write(tmp_path, {".env": "needle" * 100})
-    assert (await search(tmp_path, "needle", limits=limits, finder="ripgrep")).matches == 1
+    assert len((await search(tmp_path, "needle", limits=limits, finder="ripgrep")).items) == 1
     _write(tmp_path, {"b": "needle"})
     found = await files.list_files(tmp_path, limits=limits)
     known = replace(found, near_large=True)
     (among,) = await search_all(tmp_path, ("needle",), among=known, finder="ripgrep")
-    assert among.matches == 2
+    assert len(among.items) == 2
     assert asked == [False, True, True]
 
 
@@ -228,9 +229,9 @@ async def test_a_ripgrep_that_fails_excludes_nothing(
         monkeypatch.setattr(files, "find_ripgrep", lambda broken=broken: broken)
         # `false` says "nothing found" by its exit code, as ripgrep would.
         expected = 0 if broken == "/bin/false" else 1
-        assert (await search(tmp_path, "needle", finder="ripgrep")).matches == expected
+        assert len((await search(tmp_path, "needle", finder="ripgrep")).items) == expected
     monkeypatch.setattr(files, "find_ripgrep", lambda: None)
-    assert (await search(tmp_path, "needle", finder="ripgrep")).matches == 1
+    assert len((await search(tmp_path, "needle", finder="ripgrep")).items) == 1
 
 
 @pytest.mark.requirement("R52")
