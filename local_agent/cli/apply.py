@@ -213,10 +213,10 @@ def _judged(patch: bytes, workspace: Workspace, home: Home) -> dict[str, Any]:
     from local_agent.safety.risk_policy import kept_path
     from local_agent.workspace.git.config import hook_places
     from local_agent.workspace.git.repository import open_repository
-    from local_agent.workspace.tree import open_tree
+    from local_agent.workspace.tree import tree_of
 
     model = parse_diff(patch)
-    with open_tree(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as tree:
+    with tree_of(workspace) as tree:
         repository = open_repository(workspace.path)
         found = describe_change(tree, model, repository=repository, relocate=True)
     policy = load_policy(home, workspace.name)

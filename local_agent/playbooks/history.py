@@ -120,7 +120,7 @@ def diff(workspace: Workspace, base: str, head: str | None) -> dict[str, JsonVal
     Raises:
         InputError: as `log`; ``playbook.too-much``.
     """
-    with paths.open_root(workspace.path, deny=workspace.deny) as root, _opened(workspace) as opened:
+    with workspace.opened() as root, _opened(workspace) as opened:
         trees = [_tree(opened, name.strip()) for name in (base, head or "HEAD")]
         told = _Comparing(opened, root.deny).told(*trees)
     text = b"".join(told[path] for path in sorted(told))

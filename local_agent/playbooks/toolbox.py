@@ -230,8 +230,7 @@ def _about(path: str) -> Iterator[None]:
 
 
 def _read_file(workspace: Workspace, path: str) -> Result:
-    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
-    with opened as root, _about(path):
+    with workspace.opened() as root, _about(path):
         data = paths.read_bytes(root, paths.check_relative(path), max_bytes=MAX_READ_BYTES)
         data = root.encodings.shown(path, data)
     try:

@@ -167,9 +167,7 @@ async def unreadable(workspace: Workspace) -> list[str]:
         InputError: ``path.missing``.
     """
     found = await list_files(workspace.path, deny=workspace.deny)
-    deny, encoding = workspace.deny, workspace.encoding
-    opened = paths.open_root(workspace.path, deny=deny, encoding=encoding)
-    with opened as root, Reader(root) as reader:
+    with workspace.opened() as root, Reader(root) as reader:
         contents = ((one, _content(reader, one, paths.MAX_FILE_BYTES)) for one in found.files)
         looked_at = islice(contents, _LOOKED_AT)
         return [path for path, content in looked_at if root.encodings.of(path, content) is None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -18,7 +19,7 @@ from common.home import Home, read_private, write_private
 from common.seal import Place
 from local_agent.sandbox import toolchains
 from local_agent.sandbox.toolchains import Toolchain
-from local_agent.workspace.paths import check_relative, is_denied
+from local_agent.workspace.paths import Root, check_relative, is_denied, open_root
 
 FILE: Final = "workspaces.json"
 MAX_BYTES: Final = 256 * 1024
@@ -77,6 +78,10 @@ class Workspace:
     def listed_name(self) -> str:
         """The name in the list, under which the person's rules are kept, also for a copy of it."""
         return self.name.removesuffix(COPY_MARK)
+
+    def opened(self) -> AbstractContextManager[Root]:
+        """Give it, opened as the person set it (`paths.open_root`)."""
+        return open_root(self.path, deny=self.deny, encoding=self.encoding)
 
 
 def name_of_copy(workspace: Workspace) -> str:
@@ -409,7 +414,7 @@ def _from_dict(stored: dict[str, Any]) -> Workspace:
         deny=tuple(stored["deny"]),
         default=stored["default"],
         # A file of before there were levels has none of these.
-        disclosure=_level(stored.get("disclosure", "summary")),
+        disclosure=LEVELS[LEVELS.index(stored.get("disclosure", "summary"))],
         daily_reads=_count(stored.get("daily_reads", DAILY_READS), MAX_DAILY_READS),
         daily_bytes=_count(stored.get("daily_bytes", DAILY_BYTES), MAX_DAILY_BYTES),
         diagnostics=tuple(stored.get("diagnostics", ())),
@@ -422,10 +427,6 @@ def _may_be_read(path: str) -> bool:
         return not is_denied(check_relative(path))
     except InputError:
         return False
-
-
-def _level(stored: Any) -> DisclosureLevel:
-    return LEVELS[LEVELS.index(stored)]
 
 
 def _count(stored: Any, most: int) -> int:

@@ -12,7 +12,7 @@ import os
 import stat
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from common.diff.names import checked_path
 from common.errors import InputError
 from common.seal import Place
 from local_agent.workspace.paths import Root, open_root
+from local_agent.workspace.registry import Workspace
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024  # what the blob store keeps of one file
 MAX_DEPTH: Final = 64  # folders above a file
@@ -241,6 +242,11 @@ def open_tree(
             yield tree
         finally:
             tree.close()
+
+
+def tree_of(workspace: Workspace) -> AbstractContextManager[Tree]:
+    """Give a workspace, opened as the person set it (`open_tree`)."""
+    return open_tree(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
 
 
 @lru_cache(maxsize=4096)

@@ -36,7 +36,7 @@ from local_agent.safety.grant import Grant
 from local_agent.store.blobs import Blobs
 from local_agent.workspace.git.repository import head_of, open_repository
 from local_agent.workspace.registry import Workspace
-from local_agent.workspace.tree import Found, Tree, open_tree, parts_of
+from local_agent.workspace.tree import Found, Tree, parts_of, tree_of
 from local_agent.workspace.writer import FOLDER_MODE, Content, write
 
 _DAY_MS: Final = 86_400_000
@@ -153,7 +153,7 @@ class Applier:
 
     def _prepare(self, workspace: Workspace, diff: bytes) -> PreparedChange:
         model = parse_diff(diff)
-        with open_tree(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as tree:
+        with tree_of(workspace) as tree:
             repository = open_repository(workspace.path)
             now = describe_change(tree, model, repository=repository, relocate=True)
             check_reversible(now, len(diff))
@@ -184,7 +184,7 @@ class Applier:
             raise StateError("undo.not-a-change", short_id=seal.short_id)
         if self._clock.now().wall_ms - seal.created_at > KEPT_DAYS * _DAY_MS:
             raise StateError("undo.expired", days=KEPT_DAYS)
-        with open_tree(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as tree:
+        with tree_of(workspace) as tree:
             if not tree.is_at(seal.workspace):
                 raise StateError("undo.elsewhere", path=seal.workspace.path)
             back, undone = reverse_change(
@@ -192,7 +192,7 @@ class Applier:
             )
         # Opened anew: a tree remembers each folder that it was in, and only those on the way to
         # what is taken back are sealed.
-        with open_tree(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as tree:
+        with tree_of(workspace) as tree:
             diff = render(back)
             repository = open_repository(workspace.path)
             now = describe_change(tree, parse_diff(diff), repository=repository)
@@ -215,9 +215,7 @@ class Applier:
 
     def _run(self, seal: Seal, workspace: Workspace) -> ChangeOutcome:
         try:
-            with open_tree(
-                workspace.path, deny=workspace.deny, encoding=workspace.encoding
-            ) as tree:
+            with tree_of(workspace) as tree:
                 return self._run_in(tree, seal, workspace)
         except InputError as error:
             return _drifted(error.code, "workspace")
@@ -277,9 +275,7 @@ class Applier:
 
     def _settle(self, seal: Seal, workspace: Workspace) -> ChangeOutcome:
         try:
-            with open_tree(
-                workspace.path, deny=workspace.deny, encoding=workspace.encoding
-            ) as tree:
+            with tree_of(workspace) as tree:
                 return settle_change(tree, seal, self._backups)
         except (CodexBridgeError, OSError):
             return ChangeOutcome(reason=Reason.UNKNOWN, code="change.unsettled")

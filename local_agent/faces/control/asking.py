@@ -297,7 +297,7 @@ def check_there(around: Around, workspace: Workspace) -> None:
     """
     facts = {"file": around.file, "workspace": workspace.name}
     try:
-        with paths.open_root(workspace.path, deny=workspace.deny) as root:
+        with workspace.opened() as root:
             content = paths.read_bytes(root, paths.check_relative(around.file))
     except InputError as error:
         why = _WHYS.get(error.code, "unreadable")

@@ -170,10 +170,7 @@ def _parts(path: str) -> tuple[str, ...]:
 def _open_root(workspace: Workspace) -> Iterator[Root]:
     with ExitStack() as opened:
         try:
-            found = paths.open_root(
-                workspace.path, deny=workspace.deny, encoding=workspace.encoding
-            )
-            root = opened.enter_context(found)
+            root = opened.enter_context(workspace.opened())
         except InputError:
             raise InputError("files.no-workspace", name=workspace.name) from None
         yield root

@@ -125,8 +125,7 @@ def read(
         listed: The files that may be read and are not ignored.
         missing: Names from the request that no file bears, to be accounted for.
     """
-    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
-    with opened as root, paths.Reader(root) as reader:
+    with workspace.opened() as root, paths.Reader(root) as reader:
         desk = _Desk(root, reader, budget, listed)
         candidates = [candidate for one in found if (candidate := desk.candidate(one)) is not None]
         for name in missing:

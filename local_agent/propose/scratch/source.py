@@ -146,8 +146,7 @@ def open_source(workspace: Workspace) -> Iterator[Source]:
     Raises:
         InputError: ``path.missing``.
     """
-    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
-    with opened as root:
+    with workspace.opened() as root:
         yield Source(workspace.path, root)
 
 

@@ -68,7 +68,7 @@ def read_changes(repository: pygit2.Repository, workspace: Workspace) -> tuple[F
     tree = _head_tree(repository)
     found: list[FileChange] = []
     left = MAX_BYTES
-    with paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding) as root:
+    with workspace.opened() as root:
         _check_sizes(index, root)
         for path in _candidates(index, tree):
             change = _change(repository, tree, root, path)

@@ -128,8 +128,7 @@ def read_range(workspace: Workspace, wanted: Range) -> RangeChanges | NotFound |
     repository = open_repository(workspace.path)
     if repository is None:
         return None
-    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
-    with opened as root:
+    with workspace.opened() as root:
         try:
             ends = _ends(repository, wanted)
             if isinstance(ends, NotFound):

@@ -370,8 +370,7 @@ def read_patches(workspace: Workspace, changed: Iterable[str], *, limit: int) ->
         return []
     tree = _head_tree(repository)
     found: list[FilePatch] = []
-    opened = paths.open_root(workspace.path, deny=workspace.deny, encoding=workspace.encoding)
-    with opened as root, paths.Reader(root) as reader:
+    with workspace.opened() as root, paths.Reader(root) as reader:
         for path in changed:
             if limit <= 0:
                 break
