@@ -176,9 +176,8 @@ def _set(args: argparse.Namespace, registry: Registry, screen: Screen) -> None:
         _set_diagnostics(args, registry, screen)
     if args.encoding is not None:
         _set_encoding(args.name, args.encoding, registry, screen)
-    rest = (args.disclosure, args.daily_reads, args.daily_bytes)
-    others = (args.test, args.diagnostics, args.encoding)
-    if rest == (None, None, None) and others != (None, None, None):
+    rest = {args.disclosure, args.daily_reads, args.daily_bytes}
+    if rest == {None} and (args.test, args.diagnostics, args.encoding) != (None, None, None):
         return
     changed = registry.set_disclosure(
         args.name,
@@ -336,15 +335,8 @@ def _list(found: Sequence[Workspace], home: Home, screen: Screen, *, as_json: bo
     elif not found:
         screen.tell(words.NO_WORKSPACES)
     else:
-        screen.table(
-            [
-                (
-                    *_row(item, screen),
-                    policy_told(policies[item.name], screen),
-                )
-                for item in found
-            ]
-        )
+        rows = [(*_row(item, screen), policy_told(policies[item.name], screen)) for item in found]
+        screen.table(rows)
     _tell_no_git(found, screen)
     # Beside the list itself, which programs read.
     for line in strays_told(stray_policies(home, policies), screen):

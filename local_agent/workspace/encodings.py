@@ -50,7 +50,10 @@ class Encodings:
     def declared(self, path: str) -> tuple[str, ...]:
         """Return what is declared for a file, whatever it holds."""
         kinds = self._rules(path.rpartition("/")[0])
-        found = (_last(rules, path) for rules in kinds)
+        found = (
+            next((rule.encoding for rule in reversed(rules) if _names(rule, path)), None)
+            for rules in kinds
+        )
         return tuple(one for one in found if one is not None)
 
     def of(self, path: str, content: bytes) -> str | None:
@@ -137,10 +140,6 @@ def _unfolded(glob: str) -> list[str]:
         whole, ways = braces[0], braces[1].split(",")
         found = [one.replace(whole, way, 1) for one in found for way in ways]
     return found[:_MAX_WAYS]
-
-
-def _last(rules: Sequence[Rule], path: str) -> str | None:
-    return next((rule.encoding for rule in reversed(rules) if _names(rule, path)), None)
 
 
 def _names(rule: Rule, path: str) -> bool:

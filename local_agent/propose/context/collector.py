@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -235,15 +236,10 @@ def _read_reports(workspace: Workspace) -> bytes:
     Whether git ignores them does not matter, for they were named; that they are secrets would.
     """
     found: list[bytes] = []
-    try:
-        with paths.open_root(workspace.path, deny=workspace.deny) as root:
-            for name in workspace.diagnostics:
-                try:
-                    found.append(paths.read_bytes(root, paths.check_relative(name)))
-                except InputError:
-                    continue
-    except InputError:
-        return b""
+    with suppress(InputError), workspace.opened() as root:
+        for name in workspace.diagnostics:
+            with suppress(InputError):
+                found.append(paths.read_bytes(root, paths.check_relative(name)))
     return b"\n".join(content[:MAX_TEXT_BYTES] for content in found)
 
 

@@ -103,8 +103,10 @@ def wanted(
     holding = [*_holding(hits)]
     told = [*_diagnosed(diagnostics, known, listed)]
     is_exact = any((named, active, holding, changed, told))
-    spoken = [] if is_exact else [*_spoken(text, known)]
-    sure = [*named, *active, *holding, *spoken]
+    sure = [*named, *active, *holding]
+    if not is_exact:
+        words = find_spoken(text, known)
+        sure += [Wanted(path, "spoken") for path in words if not is_test(path)]
     tests = [
         Wanted(path, "test-of") for path in tests_of([one.path for one in sure], known)[:MAX_TESTS]
     ]
@@ -204,13 +206,7 @@ def _named(files: Iterable[Named]) -> Iterator[Wanted]:
 def _folders(names: Sequence[str], known: Sequence[str]) -> Iterator[Wanted]:
     for name in names:
         if "/" in name:
-            found = find_named(name, known)
-            yield from (Wanted(path, "named") for path in found.files)
-            yield from (Wanted(path, "in-folder") for path in found.inside)
-
-
-def _spoken(text: str, known: Sequence[str]) -> Iterator[Wanted]:
-    yield from (Wanted(path, "spoken") for path in find_spoken(text, known) if not is_test(path))
+            yield from _named([find_named(name, known)])
 
 
 def _active(around: Around) -> Iterator[Wanted]:

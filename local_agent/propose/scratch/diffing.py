@@ -334,7 +334,7 @@ def with_renames(changes: Iterable[Change]) -> list[Change]:
 
 
 def _pairs(gone: Sequence[Change], come: Sequence[Change]) -> list[tuple[Change, Change]]:
-    same = _best(gone, come, lambda old, new: float(0 < len(old) == len(new) and old == new))
+    same = _best(gone, come, lambda old, new: float(old == new != b""))
     paired = {id(one) for pair in same for one in pair}
     gone = [one for one in gone if id(one) not in paired]
     come = [one for one in come if id(one) not in paired]
@@ -393,8 +393,8 @@ def _base(path: str) -> str:
 
 def _file(change: Change) -> FileDiff:
     old, new = change.old, change.new
-    for side in (old, new):
-        if side is not None and b"\0" in side.content:
+    for side in filter(None, (old, new)):
+        if b"\0" in side.content:
             raise InputError("diff.refused", why="binary", line=1)
     if old is None or new is None:
         side = old or new or Side(b"")

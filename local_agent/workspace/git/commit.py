@@ -118,14 +118,6 @@ def find_sealed(workspace: Path, payload: Mapping[str, Any]) -> Found | None:
         return None
 
 
-def _signature(commit: SealedCommit, at_s: int) -> pygit2.Signature:
-    import pygit2
-
-    zone = datetime.fromtimestamp(at_s, tz=UTC).astimezone().utcoffset()
-    minutes = round(zone.total_seconds() / 60) if zone else 0
-    return pygit2.Signature(commit.author, commit.email, at_s, minutes)
-
-
 def _write_index(repository: pygit2.Repository, plan: SyncPlan) -> None:
     import pygit2
 
@@ -145,7 +137,11 @@ def _write_object(
     tree: pygit2.Oid,
     at_s: int,
 ) -> pygit2.Oid:
-    who = _signature(commit, at_s)
+    import pygit2
+
+    zone = datetime.fromtimestamp(at_s, tz=UTC).astimezone().utcoffset()
+    minutes = round(zone.total_seconds() / 60) if zone else 0
+    who = pygit2.Signature(commit.author, commit.email, at_s, minutes)
     repository.set_ident(who.name, who.email)  # for the reflog
     parents: list[str | pygit2.Oid] = [plan.head] if plan.head else []
     return repository.create_commit(None, who, who, f"{commit.message}\n", tree, parents)

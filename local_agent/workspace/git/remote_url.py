@@ -33,9 +33,8 @@ _WITH_SCHEME: Final = re.compile(
     rf"(?P<scheme>https?|ssh)://{_AUTHORITY}(?::[0-9]{{1,5}})?/(?P<path>[^?#]*)"
 )
 _LIKE_SCP: Final = re.compile(
-    rf"(?:(?P<user>{_NAME})@)?(?P<host>{_NAME}):(?P<path>[^:?#/~-].*|~.*)"
+    rf"(?:(?P<user>{_NAME})@)?(?P<host>{_NAME}):(?P<path>[^:?#/~-].*|~.*|/[^/].*)"
 )
-_LIKE_SCP_ROOTED: Final = re.compile(rf"(?:(?P<user>{_NAME})@)?(?P<host>{_NAME}):(?P<path>/[^/].*)")
 _LOCAL: Final = re.compile(r"(?:file://)?(?P<path>/[^/].*)")
 _ASCII: Final = re.compile(r"[!-~]+")
 
@@ -85,7 +84,7 @@ def read_url(text: str) -> RemoteUrl:
         raise InputError("sync.url", why="characters")
     if match := _WITH_SCHEME.fullmatch(text):
         return _with_scheme(text, match)
-    if "::" not in text and (_LIKE_SCP.fullmatch(text) or _LIKE_SCP_ROOTED.fullmatch(text)):
+    if "::" not in text and _LIKE_SCP.fullmatch(text):
         return RemoteUrl(text, "ssh")
     raise InputError("sync.url", why="transport" if ":" in text else "relative")
 
