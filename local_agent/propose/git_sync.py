@@ -17,7 +17,7 @@ from common.text import one_line
 from common.verbs import Topic
 from local_agent.error_texts import sync as sync_errors
 from local_agent.propose import words
-from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, answer
+from local_agent.propose.base import CHAT_ROWS, Asked, Proposed, nothing
 from local_agent.workspace.git.preflight import SyncPlan
 from local_agent.workspace.registry import Workspace
 
@@ -50,10 +50,10 @@ class GitSyncProposer:
     async def propose(self, asked: Asked) -> Proposed:
         """Return the commit and push with its requirement, or say truthfully why there is none."""
         if asked.workspace is None:
-            return _not_done(say(words.NO_WORKSPACE, asked.lang))
+            return nothing(words.NO_WORKSPACE, asked)
         if alone := _ALONE.get(asked.topic):
             only = say(alone, asked.lang, prefix=asked.prefix)
-            return _not_done(say(words.NOTHING_DONE, asked.lang, why=only))
+            return nothing(words.NOTHING_DONE, asked, why=only)
         message = find_message(asked.text, is_message=asked.topic is Topic.SYNC)
         try:
             plan = await self._plan(asked.workspace, message)
@@ -62,8 +62,8 @@ class GitSyncProposer:
                 raise
             table = {**sync_errors.ERRORS, **words.NOT_SHOWN}
             why = explain(error, table, asked.lang)
-            told = say(words.NOTHING_DONE, asked.lang, why=why)
-            return replace(_not_done(told), details=told)
+            told = nothing(words.NOTHING_DONE, asked, why=why)
+            return replace(told, details=told.summary)
         files = _files(plan)
         changes = plan.commit.changes if plan.commit else ()
         rows = [_row(*pair, asked.lang) for pair in zip(changes, files, strict=True)]
@@ -138,7 +138,3 @@ def _row(change: SealedChange, file: DiffFileSummary, lang: Lang) -> str:
     amount = f"+{file.additions} −{file.deletions}" if known else say(words.NOT_COUNTED, lang)
     sign = _SIGNS.get(change.op, "·")
     return say(words.CHANGES_ROW, lang, status=sign, path=one_line(change.path), amount=amount)
-
-
-def _not_done(text: str) -> Proposed:
-    return replace(answer(text), not_done=True)

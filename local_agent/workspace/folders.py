@@ -207,7 +207,9 @@ def _copy_bytes(source: int, into: int, room: int) -> int:
             done += copied
     while done <= room and (chunk := os.read(source, min(_CHUNK, room - done + 1))):
         done += len(chunk)
-        _write(into, chunk)
+        left = memoryview(chunk)
+        while left:
+            left = left[os.write(into, left) :]
     return done
 
 
@@ -259,20 +261,11 @@ def _copy_link(folder: int, name: str, into: Path) -> None:
 
 
 def _copy_content(source: int, status: os.stat_result, into: Path, room: int) -> int:
-    done = 0
     handle = os.open(into, _NEW, 0o600)
     try:
-        while done <= room and (chunk := os.read(source, min(_CHUNK, room - done + 1))):
-            done += len(chunk)
-            _write(handle, chunk)
+        done = _copy_bytes(source, handle, room)
         os.fchmod(handle, status.st_mode & 0o777 | 0o600)
         os.utime(handle, ns=(status.st_atime_ns, status.st_mtime_ns))
     finally:
         os.close(handle)
     return done
-
-
-def _write(handle: int, chunk: bytes) -> None:
-    left = memoryview(chunk)
-    while left:
-        left = left[os.write(handle, left) :]

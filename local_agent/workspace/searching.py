@@ -114,7 +114,9 @@ async def search_for(workspace: Workspace, query: Query, *, clock: Clock | None 
         workspace.path,
         _terms(query),
         among=among,
-        limits=SearchLimits(matches=MAX_LOOKED_AT if _sorts_out(query) else MAX_HITS),
+        limits=SearchLimits(
+            matches=MAX_LOOKED_AT if query.whole or len(_terms(query)) > 1 else MAX_HITS
+        ),
         deny=workspace.deny,
         encoding=workspace.encoding,
         clock=clock,
@@ -171,10 +173,6 @@ def _terms(query: Query) -> tuple[str, ...]:
     if _NAME.fullmatch(query.phrase):
         terms.append(last_part(query.phrase))
     return tuple(dict.fromkeys(terms))
-
-
-def _sorts_out(query: Query) -> bool:
-    return query.whole or len(_terms(query)) > 1
 
 
 def _sighting(query: Query, lines: Iterable[Match], found: Found, *, truncated: bool) -> Sighting:
