@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, cast
 
 from bench.load import TEXTS
 from common.clock import SystemClock
@@ -18,6 +18,7 @@ from common.signing import SigningKey
 from gateway.base.identity import sealer
 from gateway.base.messages import FIRST_APP, InboundMessage, Part, Person
 from gateway.flow.access import IntakePolicy
+from gateway.flow.alarms import Alarms
 from gateway.flow.intake import Intake
 from gateway.store import Connection, Store, agents, members
 from gateway.store.lane import Job
@@ -143,7 +144,7 @@ async def _collect(messages: Sequence[tuple[str, int]]) -> list[Callable[[Connec
     intake = Intake(
         store,
         IntakePolicy("@dev", "zh", UTC),
-        _Silent(),
+        cast("Alarms", _Silent()),
         seal=sealer(lambda _: key),
         clock=SystemClock(),
         wake_agent=lambda _agent_id, _newest: None,
