@@ -464,7 +464,7 @@ def test_files_in_no_known_encoding_are_named_and_the_encoding_asked_for(
     assert "codexbridge workspace set shop-api --encoding gbk" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin", Keyboard("rot13\ngbk\n"))
     assert codexbridge.main(add) == 0
-    assert "rot13 is not an encoding" in capsys.readouterr().out
+    assert "encoding rot13 is not supported" in capsys.readouterr().out
     registry = Registry(home, home=Path.home())
     assert registry.find("shop-api").encoding == "gbk"
     assert codexbridge.main(add) == 0
