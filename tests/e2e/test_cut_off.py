@@ -113,6 +113,7 @@ class World:
 
 @pytest.mark.requirement("P3")
 @pytest.mark.requirement("P7")
+@pytest.mark.thorough
 def test_an_app_that_is_cut_off_says_why_and_loses_nothing(place: Place) -> None:
     world = World(place)
     for app, fault in APPS.items():

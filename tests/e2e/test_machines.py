@@ -86,6 +86,7 @@ def test_a_revoked_machine_is_gone_with_the_next_sweep_and_members_are_told(
 
 @pytest.mark.requirement("P3")
 @pytest.mark.requirement("P7")
+@pytest.mark.thorough
 def test_what_was_queued_by_who_may_not_ask_any_more_never_arrives_as_a_task(
     running: Place,
 ) -> None:

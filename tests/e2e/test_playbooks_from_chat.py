@@ -62,6 +62,7 @@ def steps(place: Place, short_id: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.requirement("P1", "P7")
+@pytest.mark.thorough
 def test_a_run_waits_at_the_machine_and_its_end_is_told_once(
     running: Place, workspace: Path
 ) -> None:
