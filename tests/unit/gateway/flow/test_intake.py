@@ -234,11 +234,11 @@ async def test_the_queue_of_one_machine_has_a_limit_and_cancelling_goes_beyond_i
         for _ in range(2):
             await desk.hear("@dev test")
         said = str(await desk.hear("@dev test"))
-        assert (f"{MACHINE} is not connected" in said, "2 messages already wait" in said) == (True, True)
+        assert f"{MACHINE} is not connected, and 2 messages already wait" in said
         assert len(await desk.tasks()) == 2
         await desk.connect()
         said = str(await desk.hear("@dev test"))
-        assert (f"{MACHINE} is connected" in said, "2 messages already wait" in said) == (True, True)
+        assert f"{MACHINE} is connected, and 2 messages already wait" in said
         await desk.mailbox.acked(AGENT, epoch=desk.epoch, seq=1)
         await desk.hear("@dev test")
         assert len(await desk.tasks()) == 3
