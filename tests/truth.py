@@ -42,7 +42,8 @@ _CLOCK_MS: Final = 5  # between our reading of the clock and theirs
 
 def is_end(text: str, short_id: str) -> bool:
     """Return True if a message of the chat says how a task ended."""
-    return re.match(rf"{short_id} (?!·|sent to |waits|on |已发往|排队中)", text) is not None
+    others = "·|sent to |waits|on |has ended already|已发往|排队中|已经结束"
+    return re.match(rf"{short_id} (?!{others})", text) is not None
 
 
 def asking(mark: str) -> str:
